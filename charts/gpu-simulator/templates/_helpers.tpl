@@ -80,7 +80,7 @@ spec:
 
 {{/* KWOK looks at a node when it changes: the beat bounds the time until it sees a new or a vanished Stage. */}}
 {{- define "gpu-simulator.beat" -}}
-delay: {durationMilliseconds: 5000}
+delay: {durationMilliseconds: {{ mul 1000 .Values.resyncSeconds }}}
 steps:
 - patch:
     subresource: status
