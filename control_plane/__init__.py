@@ -1,0 +1,1 @@
+"""A real Kubernetes control plane as host processes, one a stack, made by kwokctl."""

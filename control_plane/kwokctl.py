@@ -1,0 +1,233 @@
+"""Make, heal and remove a stack's control plane by `kwokctl --runtime binary`."""
+
+import contextlib
+import fcntl
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+
+from control_plane.incarnation import CLUSTER, Incarnation, StackFolder
+
+REPO = Path(__file__).resolve().parent.parent
+STAGES = REPO / "charts" / "kwok-stages" / "stages.yaml"
+KUBERNETES_VERSION = "v1.37.2"
+READY_WITHIN_SECONDS = 60
+ATTEMPTS = 3
+
+_PORTS = (
+    "kubeApiserverPort",
+    "etcdPort",
+    "etcdPeerPort",
+    "kubeControllerManagerPort",
+    "kubeSchedulerPort",
+    "kwokControllerPort",
+)
+
+
+class ControlPlaneError(Exception):
+    """The control plane could not be made, started or removed; the text says why and what to do."""
+
+
+def create(folder: StackFolder, incarnation: Incarnation, gates: Mapping[str, bool] | None = None) -> str:
+    """Make the control plane be this incarnation, and return its kubeconfig.
+
+    A complete one that runs is left alone; one whose processes died is started on its data; anything else
+    (another incarnation, a half-made one) is removed and made anew.
+
+    Raises:
+        ControlPlaneError: It did not come up.
+
+    """
+    with _locked(folder):
+        recorded = folder.recorded()
+        if recorded is not None and recorded.identity == incarnation.identity:
+            _start(folder)
+        else:
+            _remove(folder)
+            _make(folder, gates or {})
+        folder.record(incarnation)
+        return folder.kubeconfig.read_text()
+
+
+def delete(folder: StackFolder) -> None:
+    """Stop what runs and remove all of it; nothing there is fine."""
+    if not folder.path.exists():
+        return
+    with _locked(folder):
+        _remove(folder)
+    shutil.rmtree(folder.path, ignore_errors=True)
+
+
+def _make(folder: StackFolder, gates: Mapping[str, bool]) -> None:
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            folder.kwok.mkdir(parents=True, exist_ok=True)
+            config = folder.kwok / "config.yaml"
+            config.write_text(yaml.safe_dump(_configuration(gates)))
+            _kwokctl(
+                folder,
+                *("create", "cluster", "--config", str(config), "--enable-crds", "Stage"),
+                *("--disable-qps-limits", "--wait", f"{READY_WITHIN_SECONDS}s", "--kubeconfig", ""),
+            )
+            _write_kubeconfig(folder)
+            _kubectl(folder, "wait", "--for=condition=Established", "--timeout=30s", "crd/stages.kwok.x-k8s.io")
+            _kubectl(folder, "apply", "--server-side", "-f", str(STAGES))
+        except ControlPlaneError:
+            log = _last_words(folder)
+            _remove(folder)
+            # The ports were free a moment ago; another process may have taken one since.
+            if attempt < ATTEMPTS and "address already in use" in log:
+                continue
+            raise ControlPlaneError(f"the control plane did not come up.\n{log}") from None
+        else:
+            return
+
+
+def _start(folder: StackFolder) -> None:
+    """Start what does not run of a complete control plane.
+
+    kwokctl takes a component for running as soon as some process has the id it recorded, so ids that are
+    no longer ours are forgotten first.
+    """
+    ours = folder.processes()
+    pids = folder.cluster / "pids"
+    for file in pids.glob("*.pid") if pids.exists() else ():
+        if file.stem not in ours:
+            file.unlink()
+    try:
+        _kwokctl(folder, "start", "cluster", "--wait", f"{READY_WITHIN_SECONDS}s")
+    except ControlPlaneError:
+        log = _last_words(folder)
+        _remove(folder)
+        raise ControlPlaneError(
+            f"the control plane could not be started on its data, so it was removed; run `up` again and"
+            f" it is made anew.\n{log}"
+        ) from None
+
+
+def _remove(folder: StackFolder) -> None:
+    folder.marker.unlink(missing_ok=True)
+    folder.kubeconfig.unlink(missing_ok=True)
+    # By our own look at the processes, not by `kwokctl delete`: that kills whatever has the recorded id.
+    for pid in folder.processes().values():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(folder.kwok, ignore_errors=True)
+
+
+def _configuration(gates: Mapping[str, bool]) -> dict[str, object]:
+    return {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokctlConfiguration",
+        "options": {
+            "runtime": "binary",
+            "kubeVersion": KUBERNETES_VERSION,
+            # kwokctl's default is every interface, for etcd without TLS too.
+            "bindAddress": "127.0.0.1",
+            "kubeFeatureGates": ",".join(f"{gate}={str(on).lower()}" for gate, on in gates.items()),
+            **{f"{name}Binary": str(_tool(tool)) for name, tool in _BINARIES.items()},
+            **dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True)),
+        },
+        "componentsPatches": [
+            # The default reconciler wants an address that other hosts reach, which this one never has.
+            _patch("kube-apiserver", "endpoint-reconciler-type", "none"),
+            # One of each: an election only costs the old lease's time after a restart.
+            _patch("kube-scheduler", "leader-elect", "false"),
+            _patch("kube-controller-manager", "leader-elect", "false"),
+        ],
+    }
+
+
+_BINARIES = {
+    "etcd": "etcd",
+    "kubeApiserver": "kube-apiserver",
+    "kubeControllerManager": "kube-controller-manager",
+    "kubeScheduler": "kube-scheduler",
+    "kwokController": "kwok",
+    "kubectl": "kubectl",
+}
+
+
+def _patch(component: str, key: str, value: str) -> dict[str, object]:
+    return {"name": component, "extraArgs": [{"key": key, "value": value}]}
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return ports of 127.0.0.1 that nothing listens on, below those that outgoing connections get."""
+    ports: list[int] = []
+    for port in random.sample(range(20_000, 32_000), 2_000):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise ControlPlaneError(f"fewer than {count} ports of 127.0.0.1 between 20000 and 32000 are free; free some")
+
+
+def _tool(name: str) -> Path:
+    tool = REPO / ".lab" / "bin" / name
+    if not tool.exists():
+        raise ControlPlaneError(f"{name} is not in .lab/bin; `make tools` finds or builds the lab's tools")
+    return tool
+
+
+def _kwokctl(folder: StackFolder, *arguments: str) -> None:
+    # kwokctl reads ~/.kwok and merges into $KUBECONFIG unless told otherwise.
+    _run([str(_tool("kwokctl")), "--name", CLUSTER, *arguments], {"KWOK_WORKDIR": str(folder.kwok)})
+
+
+def _kubectl(folder: StackFolder, *arguments: str) -> str:
+    return _run([str(_tool("kubectl")), *arguments], {"KUBECONFIG": str(folder.kubeconfig)})
+
+
+def _run(command: list[str], environment: Mapping[str, str]) -> str:
+    path = os.pathsep.join([str(REPO / ".lab" / "bin"), os.environ.get("PATH", os.defpath)])
+    done = subprocess.run(  # noqa: S603 - our own tools, no shell
+        command,
+        env={**os.environ, "PATH": path, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ControlPlaneError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+def _write_kubeconfig(folder: StackFolder) -> None:
+    made = folder.cluster / "kubeconfig.yaml"
+    flat = _run([str(_tool("kubectl")), "config", "view", "--flatten", "--raw"], {"KUBECONFIG": str(made)})
+    with os.fdopen(os.open(folder.kubeconfig, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(flat)
+
+
+def _last_words(folder: StackFolder) -> str:
+    """Return the end of each component's log: what a person would look for next."""
+    words: list[str] = []
+    for log in sorted((folder.cluster / "logs").glob("*.log")):
+        lines = [line for line in log.read_text(errors="replace").splitlines()[-200:] if _worth_reading(line)]
+        words += [f"{log.stem}: {line[:400]}" for line in lines[-3:]]
+    return "\n".join(words)
+
+
+def _worth_reading(line: str) -> bool:
+    return line.startswith(("E", "F")) or "rror" in line or "address already in use" in line
+
+
+@contextlib.contextmanager
+def _locked(folder: StackFolder) -> Iterator[None]:
+    """Hold the stack's lock; it dies with the process that has it."""
+    folder.path.mkdir(parents=True, exist_ok=True)
+    with (folder.path / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
