@@ -2,16 +2,15 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import random
 import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
-
-import yaml
 
 from control_plane.incarnation import CLUSTER, Incarnation, StackFolder
 
@@ -70,7 +69,8 @@ def _make(folder: StackFolder, gates: Mapping[str, bool]) -> None:
         try:
             folder.kwok.mkdir(parents=True, exist_ok=True)
             config = folder.kwok / "config.yaml"
-            config.write_text(yaml.safe_dump(_configuration(gates)))
+            # JSON is YAML.
+            config.write_text(json.dumps(_configuration(gates)))
             _kwokctl(
                 folder,
                 *("create", "cluster", "--config", str(config), "--enable-crds", "Stage"),
@@ -223,7 +223,7 @@ def _worth_reading(line: str) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(folder: StackFolder) -> Iterator[None]:
+def _locked(folder: StackFolder) -> Generator[None]:
     """Hold the stack's lock; it dies with the process that has it."""
     folder.path.mkdir(parents=True, exist_ok=True)
     with (folder.path / "lock").open("w") as lock:

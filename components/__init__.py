@@ -1,0 +1,1 @@
+"""One Pulumi ComponentResource a file: what exists in the cluster."""

@@ -1,0 +1,1 @@
+"""Lessons: a namespace, its objects, and what they should come to."""

@@ -1,0 +1,173 @@
+"""Part B of Lab 4: its two claims, as written and corrected."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pulumi
+from pulumi_kubernetes.core.v1 import Namespace
+
+from components.claims import (
+    ClaimConsumer,
+    ClaimConsumerArgs,
+    DeviceClass,
+    DeviceClassArgs,
+    ResourceClaim,
+    ResourceClaimArgs,
+)
+from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, Expectation
+from dra.claim import (
+    DeviceClaim,
+    DeviceClassSpec,
+    DeviceConstraint,
+    DeviceRequest,
+    ExactDeviceRequest,
+    ResourceClaimSpec,
+    selector,
+)
+from dra.pool import GPU_DRIVER, NUMA_ATTRIBUTE
+
+CLASS = "gpu.nvidia.com"
+GPU_CLASS = DeviceClassSpec(
+    selectors=[
+        selector(f"device.driver == '{GPU_DRIVER}' && device.attributes['{GPU_DRIVER}'].type == 'gpu'"),
+    ]
+)
+LESSON_NUMA_ATTRIBUTE = f"{GPU_DRIVER}/numa-node"
+"""Lab 4's spelling. No attribute can have it: after the slash a C identifier is required."""
+
+
+class Claims(StrEnum):
+    """Which text of the claims."""
+
+    CORRECTED = "corrected"
+    AS_WRITTEN = "as-written"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lab4ClaimsArgs:
+    """`device_class`: whether there is a DRA driver, whose class the claims name."""
+
+    claims: Claims
+    device_class: bool
+
+
+def one_gpu(product: str) -> ResourceClaimSpec:
+    """Return the claim of step 8 for a product."""
+    return ResourceClaimSpec(
+        devices=DeviceClaim(
+            requests=[
+                DeviceRequest(
+                    name="gpu",
+                    exactly=ExactDeviceRequest(
+                        device_class_name=CLASS,
+                        allocation_mode="ExactCount",
+                        count=1,
+                        selectors=[selector(f'device.attributes["{GPU_DRIVER}"].productName == "{product}"')],
+                    ),
+                )
+            ]
+        )
+    )
+
+
+def two_gpus_sharing(attribute: str) -> ResourceClaimSpec:
+    """Return the claim of step 9: two GPUs with one value of an attribute."""
+    request = ExactDeviceRequest(device_class_name=CLASS, allocation_mode="ExactCount", count=2)
+    return ResourceClaimSpec(
+        devices=DeviceClaim(
+            requests=[DeviceRequest(name="gpu-pair", exactly=request)],
+            constraints=[DeviceConstraint(requests=["gpu-pair"], match_attribute=attribute)],
+        )
+    )
+
+
+class Lab4Claims(pulumi.ComponentResource):
+    """`training-gpu` and `distributed-training`, each with a pod that uses it, and one claim that none uses."""
+
+    expectations: Sequence[Expectation]
+    """What the lab should see."""
+    placed: pulumi.Output[Sequence[str]]
+    """The claims and pods; known when all were made."""
+
+    def __init__(self, name: str, args: Lab4ClaimsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("gpulab:lessons:Lab4Claims", name, {}, opts)
+        here = pulumi.ResourceOptions(parent=self, deleted_with=opts.deleted_with if opts else None)
+        namespace = Namespace(f"{name}-namespace", metadata={"name": name}, opts=here)
+        placed: list[pulumi.Output[str]] = []
+        if args.device_class:
+            gpu_class = DeviceClass(f"{name}-class", DeviceClassArgs(class_name=CLASS, spec=GPU_CLASS), opts=here)
+            placed.append(gpu_class.name)
+        for claim_name, spec in claim_specs(args.claims).items():
+            claim = ResourceClaim(
+                f"{name}-{claim_name}",
+                ResourceClaimArgs(claim_name=claim_name, namespace=namespace.metadata.name, spec=spec),
+                opts=here,
+            )
+            placed.append(claim.name)
+            if claim_name != UNUSED:
+                pod = ClaimConsumer(
+                    f"{name}-{claim_name}-pod",
+                    ClaimConsumerArgs(pod_name=claim_name, namespace=namespace.metadata.name, claim=claim),
+                    opts=here,
+                )
+                placed.append(pod.name)
+        self.expectations = expected(name, args)
+        self.placed = pulumi.Output.all(*placed)
+        self.register_outputs({"placed": self.placed})
+
+
+UNUSED = "unused"
+"""The claim that no pod uses: pending under any driver, and for another reason than the others."""
+
+
+def claim_specs(claims: Claims) -> dict[str, ResourceClaimSpec]:
+    """Return the claims that the API server takes, by name."""
+    if claims is Claims.AS_WRITTEN:
+        return {"training-gpu": one_gpu("H100"), UNUSED: one_gpu("H100")}
+    product = "NVIDIA H100 80GB HBM3"
+    return {
+        "training-gpu": one_gpu(product),
+        "distributed-training": two_gpus_sharing(NUMA_ATTRIBUTE),
+        UNUSED: one_gpu(product),
+    }
+
+
+def expected(namespace: str, args: Lab4ClaimsArgs) -> list[Expectation]:
+    """Return what comes of each claim."""
+    unused = ClaimOutcome(
+        step="8 a claim that no pod uses", namespace=namespace, name=UNUSED, state=ClaimState.NO_CONSUMER
+    )
+    if args.claims is Claims.AS_WRITTEN:
+        # A class without devices of that product, or no class at all: then nobody even looks for devices.
+        state = ClaimState.NO_MATCH if args.device_class else ClaimState.NO_CLASS
+        return [
+            ClaimOutcome(step="8 an H100 by CEL", namespace=namespace, name="training-gpu", state=state),
+            unused,
+            ClaimRejected(
+                step="9 two GPUs of one NUMA node",
+                namespace=namespace,
+                name="distributed-training",
+                spec=two_gpus_sharing(LESSON_NUMA_ATTRIBUTE),
+                because="C identifier",
+            ),
+        ]
+    allocated = ClaimState.ALLOCATED if args.device_class else ClaimState.NO_CLASS
+    return [
+        ClaimOutcome(
+            step="8 an H100 by CEL",
+            namespace=namespace,
+            name="training-gpu",
+            state=allocated,
+            devices=int(args.device_class),
+        ),
+        unused,
+        ClaimOutcome(
+            step="9 two GPUs of one NUMA node",
+            namespace=namespace,
+            name="distributed-training",
+            state=allocated,
+            devices=2 * args.device_class,
+            same=NUMA_ATTRIBUTE if args.device_class else None,
+        ),
+    ]

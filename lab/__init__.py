@@ -1,0 +1,1 @@
+"""The lab's configuration, what it observes, and its command line."""

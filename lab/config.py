@@ -1,0 +1,104 @@
+"""The stack's configuration as one strict model."""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+import pulumi
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from components.cluster import ClusterKind
+from components.lessons.lab4_claims import Claims
+from components.operator import OperatorKind
+from dra.model import Model
+from dra.pool import GpuPool, Mechanism
+
+NAMESPACE = "lab"
+
+
+class ConfigError(pulumi.RunError):
+    """The configuration is wrong; the text names each key, its value and what is allowed."""
+
+
+class LabConfig(Model):
+    """What `lab:*` says. The keys are described in Pulumi.yaml."""
+
+    cluster: Annotated[ClusterKind, Field(strict=False)] = ClusterKind.EMBEDDED
+    kubeconfig: str = ""
+    context: str = ""
+    operator: Annotated[OperatorKind, Field(strict=False)] = OperatorKind.EMBEDDED
+    operator_chart: str = ""
+    dra_driver: bool = True
+    claims: Annotated[Claims, Field(strict=False)] = Claims.CORRECTED
+    pools: Annotated[Sequence[GpuPool], Field(min_length=1)]
+
+    @field_validator("pools")
+    @classmethod
+    def _no_node_in_two_pools(cls, pools: Sequence[GpuPool]) -> Sequence[GpuPool]:
+        nodes = [node for pool in pools for node in pool.nodes]
+        names = [pool.name for pool in pools]
+        for what, values in (("node", nodes), ("pool", names)):
+            if twice := sorted({value for value in values if values.count(value) > 1}):
+                raise ValueError(f"each {what} can be named once, but {', '.join(twice)} is named again")
+        return pools
+
+    @model_validator(mode="after")
+    def _one_pool_is_counted(self) -> Self:
+        if not any(pool.mechanism is Mechanism.COUNTED for pool in self.pools):
+            raise ValueError("Part A of the lesson needs a pool of mechanism `counted`")
+        return self
+
+    @property
+    def counted(self) -> GpuPool:
+        """The pool that Part A of the lesson uses."""
+        return next(pool for pool in self.pools if pool.mechanism is Mechanism.COUNTED)
+
+
+def lab_config() -> LabConfig:
+    """Read the stack's configuration.
+
+    Raises:
+        ConfigError: A key is missing, unknown or has a value that is not allowed.
+
+    """
+    config = pulumi.Config(NAMESPACE)
+    prefix = f"{NAMESPACE}:"
+    raw: dict[str, str] = pulumi.runtime.config.CONFIG  # all keys, the unknown ones too
+    values: dict[str, Any] = {
+        key.removeprefix(prefix): _plain(config.get(key.removeprefix(prefix)) or "")
+        for key in raw
+        if key.startswith(prefix)
+    }
+    return parse(values)
+
+
+def parse(values: dict[str, Any]) -> LabConfig:
+    """Return the model of plain values; raises ConfigError."""
+    try:
+        return LabConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError("the stack's configuration is wrong:\n" + "\n".join(sentences(error))) from None
+
+
+def sentences(error: ValidationError) -> list[str]:
+    """Return one line a mistake: the key, what is allowed, the value."""
+    lines: list[str] = []
+    for mistake in error.errors():
+        key = ".".join(str(part) for part in mistake["loc"])
+        message = mistake["msg"].removeprefix("Value error, ")
+        if mistake["type"] == "extra_forbidden":
+            known = ", ".join(sorted(field.alias or name for name, field in LabConfig.model_fields.items()))
+            message = "there is no such key" + (f"; the keys are {known}" if len(mistake["loc"]) == 1 else "")
+        value = "" if mistake["type"] == "missing" else f" (it is {mistake['input']!r:.200})"
+        lines.append(f"  {f'lab:{key}' if key else 'lab'}: {message}{value}.")
+    return lines
+
+
+def _plain(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds; the model checks it
+    """Return what Pulumi handed on as text: JSON for lists, objects, numbers and booleans."""
+    if not text.startswith(("[", "{")) and text not in {"true", "false"}:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
