@@ -1,1 +1,1 @@
-"""The programs that the lab runs: found on this machine where they fit, built from pinned sources where not."""
+"""The programs that the lab runs: found on this machine if they fit, else built from pinned sources."""

@@ -4,7 +4,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -23,9 +23,10 @@ from toolchain.tools import TOOLS
 from toolchain.versions import Versions
 
 REPO = Path(__file__).parents[1]
+_WIDE = 400  # columns
 
 
-def make_tools(repo: Path, environ: dict[str, str]) -> list[Resolved]:
+def make_tools(repo: Path, environ: Mapping[str, str], progress: Progress) -> list[Resolved]:
     """Resolve every tool, building what is missing, and fill `.lab`.
 
     Raises:
@@ -34,15 +35,14 @@ def make_tools(repo: Path, environ: dict[str, str]) -> list[Resolved]:
 
     """
     cache = cache_root(environ)
-    progress = Progress()
     builder = Builder(cache, progress, lambda: find_go(cache, environ, progress))
+    # What is missing is known before the first build, so that each line can say what is left.
+    recipes = [one.tool.recipe for one in look(repo, environ) if one.origin == "missing"]
+    progress.left = list(dict.fromkeys(f"{r.name} {r.pinned_version()}" for r in recipes if r))
     versions = Versions(cache / "versions.json", environ)
     resolver = Resolver(repo, environ, cache, versions, builder)
     prepare(repo)
-    # What is missing is known before the first build, so that the first line can say what is left.
-    only_looking = Resolver(repo, environ, cache, versions)
-    missing = [one.tool.recipe for one in map(only_looking.resolve, TOOLS) if one.origin == "missing"]
-    progress.left = list(dict.fromkeys(f"{r.name} {r.pinned_version()}" for r in missing if r))
+    write_atomically(lab_folder(repo) / "env", env_text(repo))
     resolved: list[Resolved] = []
     for tool in TOOLS:
         one = resolver.resolve(tool)
@@ -51,12 +51,11 @@ def make_tools(repo: Path, environ: dict[str, str]) -> list[Resolved]:
         place(repo, cache, one)
         resolved.append(one)
     remove_others(repo, resolved)
-    write_atomically(lab_folder(repo) / "env", env_text(repo))
     versions.save()
     return resolved
 
 
-def look(repo: Path, environ: dict[str, str]) -> list[Resolved]:
+def look(repo: Path, environ: Mapping[str, str]) -> list[Resolved]:
     """Return where each tool comes from, without building any."""
     cache = cache_root(environ)
     versions = Versions(cache / "versions.json", environ)
@@ -67,14 +66,17 @@ def look(repo: Path, environ: dict[str, str]) -> list[Resolved]:
 
 
 def _table(resolved: Sequence[Resolved]) -> None:
-    console = Console(soft_wrap=not sys.stdout.isatty())
-    table = Table("tool", "version", "from", "path", "why", box=None, pad_edge=False)
+    # A log has no width; a terminal folds long paths, so that none is cut.
+    console = Console(width=None if sys.stdout.isatty() else _WIDE)
+    table = Table(box=None, pad_edge=False)
+    for column in ("tool", "version", "from", "path", "why"):
+        table.add_column(column, overflow="fold")
     for one in resolved:
         table.add_row(one.tool.name, one.version or "-", one.origin, str(one.path or "-"), one.why)
-    console.print(table, width=None if console.is_terminal else 300)
+    console.print(table)
 
 
-def _run(command: str) -> None:
+def _run(command: str, progress: Progress) -> None:
     environ = dict(os.environ)
     if command == "env":
         prepare(REPO)
@@ -82,14 +84,10 @@ def _run(command: str) -> None:
     elif command == "list":
         _table(look(REPO, environ))
     else:
-        resolved = make_tools(REPO, environ)
+        resolved = make_tools(REPO, environ, progress)
         if standins := [one.tool.name for one in resolved if one.origin == "stand-in"]:
-            print(
-                f"stand-ins used, as the official ones cannot be had: {', '.join(standins)}", file=sys.stderr
-            )
-        print(
-            f"{len(resolved)} tools in {lab_folder(REPO) / 'bin'}; to use them: . .lab/env", file=sys.stderr
-        )
+            progress.say(f"stand-ins used, as the official ones cannot be had: {', '.join(standins)}")
+        progress.say(f"{len(resolved)} tools in {lab_folder(REPO) / 'bin'}; to use them: . .lab/env")
 
 
 def _terminated(signum: int, _frame: FrameType | None) -> None:
@@ -102,16 +100,17 @@ def main() -> int:
     parser.add_argument("command", choices=["tools", "list", "env"])
     command = parser.parse_args().command
     signal.signal(signal.SIGTERM, _terminated)
+    progress = Progress()
     try:
-        _run(command)
+        _run(command, progress)
     except ToolchainError as error:
-        print(f"error: {error}", file=sys.stderr)
+        progress.say(f"error: {error}")
         return 1
     except OSError as error:
-        print(f"error: {error.strerror or error}: {error.filename or lab_folder(REPO)}", file=sys.stderr)
+        progress.say(f"error: {error.strerror or error}: {error.filename or lab_folder(REPO)}")
         return 1
     except KeyboardInterrupt:
-        print("interrupted; what was built is kept, nothing half made", file=sys.stderr)
+        progress.say("interrupted: what was built is kept, and nothing half made")
         return 130
     return 0
 

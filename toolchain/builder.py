@@ -60,7 +60,9 @@ class Builder:
                     self.progress.begin(name, "building")
                     go = self.find_go()
                     with made_whole(folder) as work:
-                        _Build(recipe, go, work, log, lambda: self.progress.going_on(name)).run()
+                        _Build(
+                            recipe, go, work, log, lambda: self.progress.going_on(name), self.progress.every
+                        ).run()
                     log.unlink()
                     self.progress.say(f"{name}: built in {self.progress.elapsed()}")
         except OSError as error:
@@ -80,6 +82,7 @@ class _Build:
     work: Path
     log: Path
     going_on: Callable[[], None]
+    every: float  # seconds between two calls of it
 
     def run(self) -> None:
         source = self.work / "source"  # a copy, since Go needs files beside main.go that we do not keep
@@ -88,8 +91,7 @@ class _Build:
             shutil.copy(file, source)
         out = self.work / "bin"
         out.mkdir()
-        with self.log.open("w", encoding="utf-8"):
-            pass
+        self.log.write_text("", encoding="utf-8")
         for copied in self.recipe.copied:
             self._copy(copied, source, out)
         if self.recipe.packages:
@@ -139,7 +141,7 @@ class _Build:
     def _wait(self, process: "subprocess.Popen[str]") -> str:
         while True:
             try:
-                return process.communicate(timeout=15)[0]
+                return process.communicate(timeout=self.every)[0]
             except subprocess.TimeoutExpired:
                 self.going_on()
 
@@ -152,7 +154,10 @@ def _failure(recipe: Recipe, log: Path, status: int) -> str:
             f"The disk filled up while {recipe.name} was built; a build from nothing needs about 6 GB"
             f" (Go's caches: `go env GOCACHE GOMODCACHE`). Its last words, all of them in {log}:\n{said}"
         )
-    return f"{recipe.name} could not be built (go exited with {status}); its last words, all of them in {log}:\n{said}"
+    return (
+        f"{recipe.name} could not be built (go exited with {status})."
+        f" Its last words, all of them in {log}:\n{said}"
+    )
 
 
 def _in_words(error: OSError, name: str, cache: Path) -> str:

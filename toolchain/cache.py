@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
+from typing import cast
 
 
 def cache_root(environ: Mapping[str, str]) -> Path:
@@ -19,7 +20,7 @@ def cache_root(environ: Mapping[str, str]) -> Path:
 
 
 @contextlib.contextmanager
-def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+def locked(path: Path, waiting: Callable[[], None]) -> Generator[None]:
     """Hold the lock file; `waiting` is called once if another process has it. The lock dies with its process.
 
     Raises:
@@ -37,7 +38,7 @@ def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def made_whole(folder: Path) -> Iterator[Path]:
+def made_whole(folder: Path) -> Generator[Path]:
     """Give a new folder that becomes `folder` when the block succeeds, and is gone when it fails.
 
     To be used under `folder`'s lock: what killed predecessors left behind is removed first.
@@ -83,4 +84,4 @@ def read_json(path: Path) -> dict[str, object]:
         loaded: object = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return loaded if isinstance(loaded, dict) else {}
+    return cast("dict[str, object]", loaded) if isinstance(loaded, dict) else {}

@@ -19,7 +19,7 @@ def lab_variables(repo: Path) -> dict[str, str]:
     """Return what is set beside PATH and KUBECONFIG."""
     lab = lab_folder(repo)
     return {
-        # A home of the lab's own: plugins, workspaces and logins of ~/.pulumi are neither used nor changed.
+        # A home of the lab's own: ~/.pulumi with its plugins and logins is not touched.
         "PULUMI_HOME": str(lab / "pulumi"),
         # State in files: no account, no service.
         "PULUMI_BACKEND_URL": f"file://{lab / 'state'}",
@@ -43,7 +43,7 @@ def path_folders(repo: Path) -> list[str]:
 
 
 def lab_environment(repo: Path, stack: str | None = None) -> dict[str, str]:
-    """Return the whole environment for a subprocess of the lab; the stack is $LAB_STACK's or `dev` by default.
+    """Return the environment for a subprocess of the lab; the stack is by default $LAB_STACK's or `dev`.
 
     Raises:
         OSError: The lab's folder cannot be written.
@@ -70,7 +70,7 @@ def env_text(repo: Path) -> str:
     lines = [f"export {name}={shlex.quote(value)}" for name, value in lab_variables(repo).items()]
     return "\n".join(
         [
-            "# Made by `python -m toolchain tools`; read it with `. .lab/env`. Why each is set: toolchain/environment.py",
+            "# Made by `python -m toolchain tools`; toolchain/environment.py says why each is set.",
             # Read twice, it does not make PATH longer.
             f'case ":$PATH:" in *:{first}:*) ;; *) export PATH={first}:"$PATH" ;; esac',
             *lines,

@@ -38,8 +38,8 @@ def needed_version() -> Version:
 
 
 def build_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a build. GOCACHE, GOMODCACHE and GOPROXY stay as the user has them."""
-    return dict(environ) | {
+    """Return the environment of a build for this machine; GOCACHE, GOMODCACHE and GOPROXY stay the user's."""
+    return {name: value for name, value in environ.items() if name not in {"GOOS", "GOARCH"}} | {
         "CGO_ENABLED": "0",  # no C compiler needed, and nothing of this machine's libc in the result
         "GOFLAGS": "-mod=readonly",  # go.mod and go.sum say what is built, whatever the user's defaults are
         "GOTOOLCHAIN": "local",  # never a silent download of another Go

@@ -52,7 +52,7 @@ def _link(entry: Path, to: Path) -> None:
 
 
 def _launcher(repo: Path, cache: Path, module: str) -> str:
-    """Return a shell script that runs the stand-in in the venv, without leaving its traces in the environment."""
+    """Return a script that runs the stand-in in the venv; -I keeps its children's environment as it was."""
     program = (
         "import sys; sys.path.insert(0, sys.argv.pop(1)); "
         f"from toolchain.standins.{module} import main; main()"
@@ -60,4 +60,5 @@ def _launcher(repo: Path, cache: Path, module: str) -> str:
     words = [str(repo.absolute() / ".venv" / "bin" / "python"), "-I", "-c", program, str(repo.absolute())]
     if module == "language_python":
         words += ["--use-executor", str(cached_folder(PYTHON_EXEC, cache) / "bin" / EXEC)]
-    return f'#!/bin/sh\n# {LAUNCHER_MARK.decode()}, made by `python -m toolchain tools`\nexec {shlex.join(words)} "$@"\n'
+    mark = LAUNCHER_MARK.decode()
+    return f'#!/bin/sh\n# {mark}, made by `python -m toolchain tools`\nexec {shlex.join(words)} "$@"\n'

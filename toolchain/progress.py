@@ -17,7 +17,8 @@ class Progress:
 
     def say(self, line: str) -> None:
         """Print the line at once."""
-        print(line, file=self.out, flush=True)
+        self.out.write(f"{line}\n")
+        self.out.flush()
 
     def begin(self, name: str, what: str) -> None:
         """Say that the work on `name` begins."""

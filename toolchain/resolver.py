@@ -8,7 +8,7 @@ from pathlib import Path
 from semver import Version
 
 from toolchain.builder import Builder, cached_binary
-from toolchain.environment import path_folders
+from toolchain.environment import lab_folder, path_folders
 from toolchain.plugins import CommandPlugin
 from toolchain.tools import PYTHON_EXEC, Recipe, Tool
 from toolchain.versions import Versions
@@ -45,13 +45,16 @@ class Resolver:
             ToolchainError: It has to be built and cannot be.
 
         """
+        seen: set[Path] = set()  # a folder can be on PATH under two names
         for path, origin in self._candidates(tool):
+            if path.resolve() in seen:
+                continue
+            seen.add(path.resolve())
             version = self.versions.of(tool, path)
             if version and Version.parse(tool.at_least) <= version < Version.parse(tool.below):
                 return Resolved(tool, str(version), origin, self._reason(tool, "fits"), path)
-            self._refused.setdefault(tool.name, []).append(
-                f"{origin} has {version or 'one that does not tell its version'}"
-            )
+            said = f"{origin} has {tool.name} {version or 'of a version it does not tell'} in {path.parent}"
+            self._refused.setdefault(tool.name, []).append(said)
         if tool.recipe:
             return self._from_recipe(tool, tool.recipe)
         return (
@@ -80,12 +83,14 @@ class Resolver:
             return Resolved(tool, version, "cache", self._reason(tool), path)
         if self.builder is None:
             return self._missing(tool, "`make tools` builds it")
-        return Resolved(
-            tool, version, "built now", self._reason(tool), self.builder.build(recipe) / tool.name
-        )
+        path = self.builder.build(recipe) / tool.name
+        return Resolved(tool, version, "built now", self._reason(tool), path)
 
     def _standin(self, tool: Tool) -> Resolved:
         if self.builder is None:
+            launcher = lab_folder(self.repo) / "bin" / tool.name
+            if launcher.exists():  # by `make tools`, or one that it would replace
+                return Resolved(tool, "", "stand-in", self._reason(tool), launcher)
             return self._missing(tool, "`make tools` downloads it or makes a stand-in")
         if tool.plugin_folders and (path := self._command_plugin().download()):
             version = self.versions.of(tool, path)
@@ -103,8 +108,8 @@ class Resolver:
 
 
 def _program(path: Path, origin: str) -> Iterator[tuple[Path, str]]:
-    """Yield the path if it is a program, but not a stand-in: those of another checkout are no official ones."""
-    if path.is_file() and os.access(path, os.X_OK):
+    """Yield the path if it is a program; another checkout's stand-in is not what its name says."""
+    if path.is_file() and os.access(path, os.X_OK | os.R_OK):
         with path.open("rb") as file:
             if LAUNCHER_MARK not in file.read(256):
                 yield path, origin

@@ -3,7 +3,6 @@
 Sources of the recipes: each project's own go.mod, and the flags that its release build stamps versions with.
 """
 
-import os
 import platform
 import re
 import sys
@@ -154,4 +153,4 @@ def target() -> str:
     """Return this machine as Go names it, e.g. linux/amd64; part of what a build is cached under."""
     machine = platform.machine().lower()
     arch = {"x86_64": "amd64", "aarch64": "arm64"}.get(machine, machine)
-    return f"{sys.platform}/{os.environ.get('GOARCH', arch)}"
+    return f"{sys.platform}/{arch}"

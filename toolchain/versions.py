@@ -85,8 +85,8 @@ def _ask_plugin(path: Path, environ: Mapping[str, str]) -> str:
     try:
         port = process.stdout.readline().strip() if process.stdout else ""
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            info = ResourceProviderStub(channel).GetPluginInfo(Empty(), timeout=DEADLINE)
-        found = _VERSION.search(info.version)
+            said = str(ResourceProviderStub(channel).GetPluginInfo(Empty(), timeout=DEADLINE))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - grpc has no types for it
+        found = _VERSION.search(said)
     except (grpc.RpcError, UnicodeDecodeError):
         return ""
     finally:

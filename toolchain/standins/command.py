@@ -10,15 +10,14 @@ repository), with two differences: assets and archives are refused, and secrets 
 import json
 import secrets
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
-from pulumi.runtime.proto.plugin_pb2 import PluginAttach, PluginInfo
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.engine_pb2 import INFO, LogRequest
 from pulumi.runtime.proto.engine_pb2_grpc import EngineStub
+from pulumi.runtime.proto.plugin_pb2 import PluginAttach, PluginInfo
 from pulumi.runtime.proto.provider_pb2_grpc import (
     ResourceProviderServicer,
     add_ResourceProviderServicer_to_server,
@@ -41,6 +40,9 @@ from toolchain.standins.values import (
     to_struct,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 COMMAND = "command:local:Command"
 RUN = "command:local:run"
 _OUTPUTS = ("stdout", "stderr")
@@ -54,12 +56,8 @@ def check(model: type[CommandInputs | RunInputs], properties: Properties) -> lis
         if known.pop(name, None) is not None:
             reason = "the lab's stand-in for the command plugin does not support it; install the official one"
             failures.append(pb.CheckFailure(property=name, reason=reason))
-    known = {name: value for name, value in known.items() if not has_unknown(value)}
-    required = {name: "" for name in model.model_fields if name in properties and name not in known}
     try:
-        model.model_validate(
-            {**plain(known), **{name: text for name, text in required.items() if name == "command"}}
-        )
+        model.model_validate(plain({name: value for name, value in known.items() if not has_unknown(value)}))
     except ValidationError as error:
         failures += [
             pb.CheckFailure(property=".".join(map(str, each["loc"])), reason=each["msg"])
@@ -174,11 +172,14 @@ class CommandProvider(ResourceProviderServicer):
     def Invoke(self, request: pb.InvokeRequest, context: grpc.ServicerContext) -> pb.InvokeResponse:
         self._only(RUN, request.tok, context)
         arguments = from_struct(request.args)
-        if failures := check(RunInputs, arguments):
+        failures = check(RunInputs, arguments)
+        if failures:
             return pb.InvokeResponse(failures=failures)
         command = arguments["command"]
-        printed = self._printed(command, arguments, Printed(), "", context, preview=has_unknown(arguments))
-        return pb.InvokeResponse(**{"return": to_struct(outputs(arguments, printed))})
+        printed = self._printed(command, arguments, Printed(), "", context, preview=False)
+        response = pb.InvokeResponse()
+        getattr(response, "return").CopyFrom(to_struct(outputs(arguments, printed)))  # a keyword of Python
+        return response
 
     def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
         self.processes.stop()
@@ -199,7 +200,7 @@ class CommandProvider(ResourceProviderServicer):
         *,
         preview: bool,
     ) -> Printed:
-        """Run the command, and abort the call if it fails. In a preview nothing runs: the output is unknown."""
+        """Run the command, and abort the call if it fails. A preview runs nothing: the output is unknown."""
         if not plain(command):
             return before
         if preview:
@@ -210,7 +211,8 @@ class CommandProvider(ResourceProviderServicer):
             if self._engine:
                 # Ephemeral: shown while the command runs, as the official provider has it.
                 message = masked(line, hidden)
-                self._engine.Log(LogRequest(severity=INFO, message=message, urn=urn, ephemeral=True))
+                request = LogRequest(severity=INFO, message=message, urn=urn, ephemeral=True)
+                self._engine.Log(request)  # pyright: ignore[reportUnknownMemberType] - grpc has no types for it
 
         model = RunInputs if "command" in inputs else CommandInputs
         try:

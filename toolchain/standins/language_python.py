@@ -22,12 +22,12 @@ from typing import IO
 import grpc
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.json_format import MessageToDict
-from pulumi.runtime.proto.plugin_pb2 import PluginInfo
 from pulumi.runtime.proto import language_pb2 as pb
 from pulumi.runtime.proto.language_pb2_grpc import (
     LanguageRuntimeServicer,
     add_LanguageRuntimeServicer_to_server,
 )
+from pulumi.runtime.proto.plugin_pb2 import PluginInfo
 
 from toolchain.standins.processes import Processes
 from toolchain.standins.server import serve
@@ -155,7 +155,7 @@ class LanguageHost(LanguageRuntimeServicer):
         program = request.info.program_directory
         is_policy = request.kind == "analyzer"
         words = ["-m", "pulumi.policy", *request.args, program] if is_policy else [program, *request.args]
-        environ |= dict(pair.partition("=")[::2] for pair in request.env)
+        environ |= {name: value for name, _, value in (pair.partition("=") for pair in request.env)}
         folder = program if is_policy else request.pwd
         process = self.processes.start([python, "-u", *words], environ, folder, piped=True)
         context.add_callback(lambda: self.processes.end(process))

@@ -1,4 +1,4 @@
-"""Runs one command as pulumi-command does: its documentation of `command:local` says what each input means."""
+"""Runs one command as pulumi-command does; its documentation of `command:local` explains the inputs."""
 
 import contextlib
 import os
@@ -20,7 +20,9 @@ class CommandError(Exception):
 class BaseInputs(BaseModel):
     """The inputs that `local.Command` and `local.run` share."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, alias_generator=to_camel)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, hide_input_in_errors=True, alias_generator=to_camel
+    )
 
     stdin: str | None = None
     environment: dict[str, str] | None = None

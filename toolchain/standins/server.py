@@ -36,7 +36,8 @@ def serve(register: Callable[[grpc.Server], None], stop: Callable[[], None]) -> 
     register(server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    print(port, flush=True)
+    sys.stdout.write(f"{port}\n")  # the engine reads it
+    sys.stdout.flush()
     ended.wait()
     stop()
     sys.stdout.flush()
