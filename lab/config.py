@@ -49,6 +49,11 @@ class LabConfig(Model):
         return self
 
     @property
+    def simulated_nodes(self) -> bool:
+        """Whether the nodes are KWOK's, made by the lab."""
+        return self.cluster is ClusterKind.EMBEDDED
+
+    @property
     def counted(self) -> GpuPool:
         """The pool that Part A of the lesson uses."""
         return next(pool for pool in self.pools if pool.mechanism is Mechanism.COUNTED)
@@ -63,7 +68,8 @@ def lab_config() -> LabConfig:
     """
     config = pulumi.Config(NAMESPACE)
     prefix = f"{NAMESPACE}:"
-    raw: dict[str, str] = pulumi.runtime.config.CONFIG  # all keys, the unknown ones too
+    # All keys, not only the known ones: a misspelt key is a mistake that nobody else reports.
+    raw: dict[str, Any] = pulumi.runtime.config.CONFIG.get()
     values: dict[str, Any] = {
         key.removeprefix(prefix): _plain(config.get(key.removeprefix(prefix)) or "")
         for key in raw

@@ -1,10 +1,7 @@
 """The environment of every command of the lab: what `. .lab/env` sets, and the same for a subprocess."""
 
-import contextlib
 import os
-import secrets
 import shlex
-import tempfile
 from pathlib import Path
 
 DEFAULT_STACK = "dev"
@@ -23,8 +20,8 @@ def lab_variables(repo: Path) -> dict[str, str]:
         "PULUMI_HOME": str(lab / "pulumi"),
         # State in files: no account, no service.
         "PULUMI_BACKEND_URL": f"file://{lab / 'state'}",
-        # Encrypts the stacks' secrets without a prompt.
-        "PULUMI_CONFIG_PASSPHRASE_FILE": str(lab / "passphrase"),
+        # No prompt. Not a secret: it goes with the salts in Pulumi.*.yaml (docs/adr/0003-passphrase.md).
+        "PULUMI_CONFIG_PASSPHRASE": "gpulab",
         # No look on the network for a newer CLI.
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # str() of an Output is an error, not a warning text in a resource's name.
@@ -81,7 +78,7 @@ def env_text(repo: Path) -> str:
 
 
 def prepare(repo: Path) -> None:
-    """Make the folders and the passphrase that the environment names.
+    """Make the folders that the environment names, for this user only.
 
     Raises:
         OSError: The lab's folder cannot be written.
@@ -90,14 +87,4 @@ def prepare(repo: Path) -> None:
     lab = lab_folder(repo)
     for folder in ("bin", "pulumi", "state"):
         (lab / folder).mkdir(parents=True, exist_ok=True)
-    passphrase = lab / "passphrase"
-    if passphrase.exists():
-        return
-    handle, name = tempfile.mkstemp(prefix=".passphrase.", dir=lab)  # 0600 by mkstemp
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(secrets.token_urlsafe(32))
-    try:
-        with contextlib.suppress(FileExistsError):  # another process was first; its passphrase holds
-            passphrase.hardlink_to(name)
-    finally:
-        Path(name).unlink()
+    lab.chmod(0o700)

@@ -1,0 +1,31 @@
+"""The closing table: each step, what was expected, what was observed."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from components.expectation import Outcome
+
+
+def table(outcomes: Sequence[Outcome]) -> Table:
+    """Return the table of the outcomes."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    made.add_column("step", no_wrap=True)
+    made.add_column("expected", ratio=2)
+    made.add_column("observed", ratio=3)
+    made.add_column("ok", no_wrap=True)
+    for outcome in outcomes:
+        # Some messages of the API server are pages long; the stack output has them whole.
+        observed = outcome.observed if len(outcome.observed) <= 240 else outcome.observed[:239] + "…"
+        made.add_row(outcome.step, outcome.expected, observed, "yes" if outcome.ok else "NO")
+    return made
+
+
+def text(outcomes: Sequence[Outcome], width: int = 110) -> str:
+    """Return the table as plain text, as README shows it."""
+    console = Console(width=width, no_color=True, force_terminal=False)
+    with console.capture() as capture:
+        console.print(table(outcomes))
+    return capture.get()
