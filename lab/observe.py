@@ -4,6 +4,7 @@ Pods and claims take a moment to settle, so each look is repeated, at every even
 it matches or its deadline has passed; then what is there is what is reported.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -198,15 +199,14 @@ def _uses(spec: PodSpec | None, claim: str) -> bool:
     return any(reference.resourceClaimName == claim for reference in references)
 
 
-def _values(client: Client, results: Sequence[DeviceRequestAllocationResult], attribute: str) -> set[object]:
-    """Return the values that the allocated devices have of an attribute."""
+def _values(client: Client, results: Sequence[DeviceRequestAllocationResult], attribute: str) -> set[str]:
+    """Return the values, as JSON, that the allocated devices have of an attribute; `null` for none."""
     wanted = {(result.driver, result.pool, result.device) for result in results}
-    values: set[object] = set()
+    values: set[str] = set()
     for found in client.list(ResourceSlice):
         for device in found.spec.devices or []:
             if (found.spec.driver, found.spec.pool.name, device.name) in wanted:
-                value = (device.attributes or {}).get(attribute)
-                values.add((value.int, value.string, value.version, value.bool) if value else None)
+                values.add(json.dumps((device.attributes or {}).get(attribute), sort_keys=True))
     return values
 
 

@@ -1,0 +1,123 @@
+"""`python -m lab`: bring a stack up, show what came of it, take it down."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import TypeAdapter
+from rich.console import Console
+
+from components.expectation import Outcome
+from control_plane.incarnation import stack_folder
+from control_plane.kwokctl import delete
+from lab.recovery import release_stale_lock, was_interrupted
+from lab.report import table
+from toolchain.environment import lab_environment
+
+REPO = Path(__file__).resolve().parent.parent
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+Stack = Annotated[str, typer.Option(help="The stack: dev, lesson or one of yours.", envvar="LAB_STACK")]
+
+
+def pulumi(stack: str, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run the lab's pulumi on a stack; its output goes to the terminal unless captured."""
+    return subprocess.run(  # noqa: S603 - the lab's own tool, no shell
+        ["pulumi", *arguments, "--stack", stack, "--non-interactive"],  # noqa: S607 - found on the lab's PATH
+        cwd=REPO,
+        env=lab_environment(REPO, stack),
+        text=True,
+        check=False,
+        stdout=subprocess.PIPE if capture else None,
+        stderr=subprocess.PIPE if capture else None,
+    )
+
+
+def outcomes(stack: str) -> list[Outcome]:
+    """Return what the last `up` of a stack observed; empty when there was none."""
+    shown = pulumi(stack, "stack", "output", "--json", capture=True)
+    if shown.returncode:
+        return []
+    seen = json.loads(shown.stdout).get("outcomes", [])
+    return TypeAdapter(list[Outcome]).validate_python(seen)
+
+
+@app.command()
+def up(stack: Stack = "dev") -> None:
+    """Bring the stack up, and show each step of the lesson: expected, observed, ok."""
+    _ready(stack)
+    if was_interrupted(pulumi(stack, "stack", "export", capture=True).stdout):
+        typer.echo(f"the last run on stack {stack} was interrupted: it starts from a fresh cluster", err=True)
+        # What it had begun is neither in the state nor surely absent; on a new cluster it is surely absent.
+        delete(stack_folder(REPO, stack))
+        _forget_pending(stack)
+    done = pulumi(stack, "up", "--yes", "--skip-preview", "--suppress-outputs")
+    if done.returncode:
+        raise typer.Exit(done.returncode)
+    report(stack)
+
+
+@app.command()
+def report(stack: Stack = "dev") -> None:
+    """Show what the last `up` observed; exit 1 if a step came out otherwise than expected."""
+    seen = outcomes(stack)
+    if not seen:
+        typer.echo(f"stack {stack} has observed nothing yet; run `make up` first", err=True)
+        raise typer.Exit(1)
+    Console().print(table(seen))
+    if not all(outcome.ok for outcome in seen):
+        raise typer.Exit(1)
+
+
+@app.command()
+def down(stack: Stack = "dev") -> None:
+    """Destroy the stack and all that it made on this machine."""
+    if pulumi(stack, "stack", "select", capture=True).returncode == 0:
+        _ready(stack)
+        if was_interrupted(pulumi(stack, "stack", "export", capture=True).stdout):
+            _forget_pending(stack)
+        done = pulumi(stack, "destroy", "--yes", "--skip-preview", "--suppress-outputs")
+        if done.returncode:
+            raise typer.Exit(done.returncode)
+    # A run that was killed may have left a control plane that no state knows of.
+    delete(stack_folder(REPO, stack))
+
+
+@app.command()
+def shell(stack: Stack = "dev") -> None:
+    """Open a shell in which pulumi and kubectl work on the stack."""
+    environment = lab_environment(REPO, stack)
+    command = os.environ.get("SHELL", "/bin/sh")
+    raise typer.Exit(subprocess.run([command], env=environment, check=False).returncode)  # noqa: S603 - the user's own
+
+
+def _ready(stack: str) -> None:
+    """See that the stack exists and that no dead process holds its lock."""
+    selected = pulumi(stack, "stack", "select", "--create", capture=True)
+    if selected.returncode:
+        typer.echo(selected.stderr.strip() or selected.stdout.strip(), err=True)
+        raise typer.Exit(1)
+    if release_stale_lock(REPO, stack):
+        typer.echo(f"the last run on stack {stack} died without letting go of it; its lock was removed", err=True)
+
+
+def _forget_pending(stack: str) -> None:
+    """Take the operations that a killed run left pending out of the state."""
+    state = json.loads(pulumi(stack, "stack", "export", capture=True).stdout)
+    state["deployment"].pop("pending_operations", None)
+    subprocess.run(  # noqa: S603 - the lab's own tool, no shell
+        ["pulumi", "stack", "import", "--stack", stack, "--non-interactive"],  # noqa: S607 - on the lab's PATH
+        cwd=REPO,
+        env=lab_environment(REPO, stack),
+        input=json.dumps(state),
+        text=True,
+        check=True,
+        capture_output=True,
+    )
+
+
+if __name__ == "__main__":
+    app()
