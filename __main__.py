@@ -12,7 +12,9 @@ from lab.outcomes import export_outcomes
 from lab.steps import dra_api, gpus_of_nodes
 
 config = lab_config()
-cluster = Cluster("lab", ClusterArgs(kind=config.cluster, kubeconfig=config.kubeconfig, context=config.context))
+cluster = Cluster(
+    "lab", ClusterArgs(kind=config.cluster, kubeconfig=config.kubeconfig, context=config.context)
+)
 inside = pulumi.ResourceOptions(provider=cluster.provider, deleted_with=cluster.process)
 
 operator = GpuOperator(

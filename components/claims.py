@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pulumi
-from pulumi_kubernetes.core.v1 import Pod, PodResourceClaimArgsDict
+from pulumi_kubernetes.core.v1 import Pod
 from pulumi_kubernetes.resource import v1
 
 from dra.claim import DeviceClassSpec, ResourceClaimSpec
+
+if TYPE_CHECKING:
+    from pulumi_kubernetes.core.v1 import PodResourceClaimArgsDict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,9 @@ class ResourceClaim(pulumi.ComponentResource):
     resource: v1.ResourceClaim
     """The claim itself, for a consumer that has to be replaced with it."""
 
-    def __init__(self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__("gpulab:claims:ResourceClaim", name, {}, opts)
         self.resource = v1.ResourceClaim(
             name,
@@ -94,7 +100,9 @@ class ResourceClaimTemplate(pulumi.ComponentResource):
     resource: v1.ResourceClaimTemplate
     """The template itself, for a consumer that has to be replaced with it."""
 
-    def __init__(self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__("gpulab:claims:ResourceClaimTemplate", name, {}, opts)
         self.resource = v1.ResourceClaimTemplate(
             name,
@@ -112,7 +120,9 @@ class ClaimConsumer(pulumi.ComponentResource):
     name: pulumi.Output[str]
     """The pod's name."""
 
-    def __init__(self, name: str, args: ClaimConsumerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: ClaimConsumerArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__("gpulab:claims:ClaimConsumer", name, {}, opts)
         reference: PodResourceClaimArgsDict = (
             {"name": "device", "resource_claim_template_name": args.claim.name}

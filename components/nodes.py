@@ -27,7 +27,7 @@ class NodePoolArgs:
 
 
 class NodePool(pulumi.ComponentResource):
-    """One pool: its nodes, each labelled by a resource of its own, since labelling is a step of the lesson."""
+    """One pool: its nodes, each labelled by a resource of its own: labelling is a step of the lesson."""
 
     nodes: pulumi.Output[Sequence[str]]
     """The names of the nodes, known when each has its GPUs."""
@@ -44,7 +44,10 @@ class NodePool(pulumi.ComponentResource):
                         f"{name}-{node_name}",
                         metadata={
                             "name": node_name,
-                            "annotations": {"kwok.x-k8s.io/node": "fake", "pulumi.com/waitFor": "condition=Ready"},
+                            "annotations": {
+                                "kwok.x-k8s.io/node": "fake",
+                                "pulumi.com/waitFor": "condition=Ready",
+                            },
                             "labels": {"kubernetes.io/hostname": node_name, "type": "kwok"},
                         },
                         opts=pulumi.ResourceOptions(parent=self, deleted_with=anchor),

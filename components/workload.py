@@ -20,12 +20,14 @@ class GreedyWorkloadArgs:
 
 
 class GreedyWorkload(pulumi.ComponentResource):
-    """The lesson's Deployment. Those of its pods that find no GPU stay pending, and nothing waits for them."""
+    """The lesson's Deployment. Its pods that find no GPU stay pending, and nothing waits for them."""
 
     name: pulumi.Output[str]
     """The Deployment's name."""
 
-    def __init__(self, name: str, args: GreedyWorkloadArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: GreedyWorkloadArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__("gpulab:workload:GreedyWorkload", name, {}, opts)
         labels = {"app": NAME}
         deployment = Deployment(

@@ -10,7 +10,9 @@ from control_plane.kwokctl import REPO, ControlPlaneError, create, delete
 
 def main() -> int:
     """Run one verb; return 0, or 1 after a sentence on stderr."""
-    parser = argparse.ArgumentParser(prog="control_plane", description="The embedded control plane of a stack.")
+    parser = argparse.ArgumentParser(
+        prog="control_plane", description="The embedded control plane of a stack."
+    )
     parser.add_argument("verb", choices=["create", "delete"])
     parser.add_argument("stack")
     parser.add_argument("--identity", default="by-hand")

@@ -77,7 +77,9 @@ def _make(folder: StackFolder, gates: Mapping[str, bool]) -> None:
                 *("--disable-qps-limits", "--wait", f"{READY_WITHIN_SECONDS}s", "--kubeconfig", ""),
             )
             _write_kubeconfig(folder)
-            _kubectl(folder, "wait", "--for=condition=Established", "--timeout=30s", "crd/stages.kwok.x-k8s.io")
+            _kubectl(
+                folder, "wait", "--for=condition=Established", "--timeout=30s", "crd/stages.kwok.x-k8s.io"
+            )
             _kubectl(folder, "apply", "--server-side", "-f", str(STAGES))
         except ControlPlaneError:
             log = _last_words(folder)
@@ -168,7 +170,9 @@ def _free_ports(count: int) -> list[int]:
             ports.append(port)
         if len(ports) == count:
             return ports
-    raise ControlPlaneError(f"fewer than {count} ports of 127.0.0.1 between 20000 and 32000 are free; free some")
+    raise ControlPlaneError(
+        f"fewer than {count} ports of 127.0.0.1 between 20000 and 32000 are free; free some"
+    )
 
 
 def _tool(name: str) -> Path:
@@ -229,5 +233,3 @@ def _locked(folder: StackFolder) -> Generator[None]:
     with (folder.path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-

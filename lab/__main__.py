@@ -101,7 +101,9 @@ def _ready(stack: str) -> None:
         typer.echo(selected.stderr.strip() or selected.stdout.strip(), err=True)
         raise typer.Exit(1)
     if release_stale_lock(REPO, stack):
-        typer.echo(f"the last run on stack {stack} died without letting go of it; its lock was removed", err=True)
+        typer.echo(
+            f"the last run on stack {stack} died without letting go of it; its lock was removed", err=True
+        )
 
 
 def _forget_pending(stack: str) -> None:

@@ -4,9 +4,12 @@ Pods and claims take a moment to settle, so each look is repeated, at every even
 it matches or its deadline has passed; then what is there is what is reported.
 """
 
+# lightkube writes dict without its parts in many signatures.
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 import yaml
 from lightkube import ApiError, Client, KubeConfig
@@ -59,16 +62,20 @@ def _observe(client: Client, expectation: Expectation) -> Outcome:
     match expectation:
         case NodeGpus():
             expected = _gpus(expectation.count, expectation.mechanism)
-            seen = until(client, Node, None, lambda: node_gpus(client, expectation.node), expected)
+            seen = until(_nodes(client), lambda: node_gpus(client, expectation.node), expected)
             return _outcome(f"{expectation.step} of {expectation.node}", expected, seen)
         case PodsFit():
             expected = _fit(expectation.running, expectation.pending, expectation.reason)
-            seen = until(client, Pod, expectation.namespace, lambda: pods_fit(client, expectation), expected)
+            seen = until(
+                _pods(client, expectation.namespace), lambda: pods_fit(client, expectation), expected
+            )
             return _outcome(expectation.step, expected, seen)
         case ApiServed():
             expected = f"{', '.join(sorted(expectation.resources))} at {expectation.version}"
             served = [resource for resource in expectation.resources if _is_served(client, resource)]
-            return _outcome(expectation.step, expected, f"{', '.join(sorted(served))} at {expectation.version}")
+            return _outcome(
+                expectation.step, expected, f"{', '.join(sorted(served))} at {expectation.version}"
+            )
         case ClaimOutcome():
             expected = _claim(expectation.state, expectation.devices, expectation.same)
             return _outcome(expectation.step, expected, _claim_outcome(client, expectation, expected))
@@ -83,22 +90,27 @@ def _outcome(step: str, expected: str, seen: str) -> Outcome:
     return Outcome(step=step, expected=expected, observed=seen, ok=seen.startswith(expected))
 
 
-def until(
-    client: Client,
-    kind: type[Node] | type[Pod],
-    namespace: str | None,
-    look: Callable[[], str],
-    expected: str,
-) -> str:
-    """Look until what is seen starts with what is expected, at each event, at most the settling time."""
+def until(events: Callable[[int], Iterable[object]], look: Callable[[], str], expected: str) -> str:
+    """Look until what is seen starts with what is expected, at each event, at most the settling time.
+
+    `events(seconds)` yields at each change of what `look` looks at, for so long.
+    """
     deadline = time.monotonic() + SETTLES_WITHIN_SECONDS
     seen = look()
     while not seen.startswith(expected) and (left := deadline - time.monotonic()) > 0:
-        for _ in client.watch(kind, namespace=namespace, server_timeout=max(1, int(left))):
+        for _ in events(max(1, int(left))):
             seen = look()
             if seen.startswith(expected) or time.monotonic() > deadline:
                 break
     return seen
+
+
+def _nodes(client: Client) -> Callable[[int], Iterable[object]]:
+    return lambda seconds: client.watch(Node, server_timeout=seconds)
+
+
+def _pods(client: Client, namespace: str) -> Callable[[int], Iterable[object]]:
+    return lambda seconds: client.watch(Pod, namespace=namespace, server_timeout=seconds)
 
 
 def node_gpus(client: Client, name: str) -> str:
@@ -163,7 +175,7 @@ def _claim_outcome(client: Client, expectation: ClaimOutcome, expected: str) -> 
     def look() -> str:
         return claim_outcome(client, expectation.namespace, expectation.name, expectation.same)
 
-    return until(client, Pod, expectation.namespace, look, expected)
+    return until(_pods(client, expectation.namespace), look, expected)
 
 
 def claim_outcome(client: Client, namespace: str, name: str, same: str | None) -> str:
@@ -219,11 +231,14 @@ def _claim(state: ClaimState, devices: int, same: str | None) -> str:
 
 def dry_run(client: Client, expectation: ClaimRejected) -> str:
     """Ask the API server for its verdict on a claim, without making it."""
-    claim = ResourceClaim.from_dict(
-        {
-            "metadata": {"name": expectation.name, "namespace": expectation.namespace},
-            "spec": expectation.spec.document(),
-        }
+    claim = cast(
+        "ResourceClaim",
+        ResourceClaim.from_dict(
+            {
+                "metadata": {"name": expectation.name, "namespace": expectation.namespace},
+                "spec": expectation.spec.document(),
+            }
+        ),
     )
     try:
         client.create(claim, dry_run=True)

@@ -24,7 +24,9 @@ def export_outcomes(
         outcomes = observe(connect(known[0], context), expectations)
         for outcome in outcomes:
             if not outcome.ok:
-                pulumi.log.error(f"step {outcome.step}: expected {outcome.expected}; observed {outcome.observed}")
+                pulumi.log.error(
+                    f"step {outcome.step}: expected {outcome.expected}; observed {outcome.observed}"
+                )
         return [outcome.document() for outcome in outcomes]
 
     if pulumi.runtime.is_dry_run():

@@ -8,6 +8,9 @@ from rich.table import Table
 
 from components.expectation import Outcome
 
+LONGEST = 240
+"""Some messages of the API server are pages long; the stack output has them whole."""
+
 
 def table(outcomes: Sequence[Outcome]) -> Table:
     """Return the table of the outcomes."""
@@ -17,8 +20,9 @@ def table(outcomes: Sequence[Outcome]) -> Table:
     made.add_column("observed", ratio=3, overflow="fold")
     made.add_column("ok", no_wrap=True)
     for outcome in outcomes:
-        # Some messages of the API server are pages long; the stack output has them whole.
-        observed = outcome.observed if len(outcome.observed) <= 240 else outcome.observed[:239] + "…"
+        observed = (
+            outcome.observed if len(outcome.observed) <= LONGEST else outcome.observed[: LONGEST - 1] + "…"
+        )
         made.add_row(outcome.step, outcome.expected, observed, "yes" if outcome.ok else "NO")
     return made
 

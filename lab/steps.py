@@ -13,7 +13,11 @@ def gpus_of_nodes(pools: Sequence[GpuPool], *, dra_driver: bool) -> list[Expecta
             step="2 GPUs",
             node=node,
             count=pool.count if pool.mechanism is Mechanism.COUNTED or dra_driver else 0,
-            mechanism="counted" if pool.mechanism is Mechanism.COUNTED else "claimed" if dra_driver else "none",
+            mechanism="counted"
+            if pool.mechanism is Mechanism.COUNTED
+            else "claimed"
+            if dra_driver
+            else "none",
         )
         for pool in pools
         for node in pool.nodes

@@ -83,7 +83,7 @@ def two_gpus_sharing(attribute: str) -> ResourceClaimSpec:
 
 
 class Lab4Claims(pulumi.ComponentResource):
-    """`training-gpu` and `distributed-training`, each with a pod that uses it, and one claim that none uses."""
+    """`training-gpu` and `distributed-training`, each with a pod that uses it, and a claim without one."""
 
     expectations: Sequence[Expectation]
     """What the lab should see."""
@@ -96,7 +96,9 @@ class Lab4Claims(pulumi.ComponentResource):
         namespace = Namespace(f"{name}-namespace", metadata={"name": name}, opts=here)
         placed: list[pulumi.Output[str]] = []
         if args.device_class:
-            gpu_class = DeviceClass(f"{name}-class", DeviceClassArgs(class_name=CLASS, spec=GPU_CLASS), opts=here)
+            gpu_class = DeviceClass(
+                f"{name}-class", DeviceClassArgs(class_name=CLASS, spec=GPU_CLASS), opts=here
+            )
             placed.append(gpu_class.name)
         for claim_name, spec in claim_specs(args.claims).items():
             claim = ResourceClaim(
