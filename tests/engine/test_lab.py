@@ -1,0 +1,234 @@
+"""The lab as people use it: `python -m lab`, pulumi and kubectl, on the real engine and control plane."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.conftest import Checkout
+
+from control_plane.incarnation import stack_folder
+from lab.recovery import was_interrupted
+
+pytestmark = pytest.mark.engine
+
+OK_OF_DEV = {
+    "2 GPUs of node-01": "4 GPUs, counted",
+    "2 GPUs of node-02": "8 GPUs, claimed",
+    "4 greedy pods": "4 running, 2 pending: Insufficient nvidia.com/gpu",
+    "7 DRA API": "deviceclasses, resourceclaims, resourceclaimtemplates, resourceslices at v1",
+    "8 a claim that no pod uses": "pending: no pod uses it",
+    "8 an H100 by CEL": "allocated: 1 device",
+    "9 two GPUs of one NUMA node": "allocated: 2 devices of one resource.kubernetes.io/numaNode",
+}
+OK_OF_LESSON = {
+    "2 GPUs of node-01": "4 GPUs, counted",
+    "4 greedy pods": "4 running, 2 pending: Insufficient nvidia.com/gpu",
+    "7 DRA API": "deviceclasses, resourceclaims, resourceclaimtemplates, resourceslices at v1",
+    "8 a claim that no pod uses": "pending: no pod uses it",
+    "8 an H100 by CEL": "pending: its DeviceClass does not exist",
+    "9 two GPUs of one NUMA node": "rejected by the API server: ",
+}
+
+
+def outcomes(checkout: Checkout, stack: str) -> list[dict[str, Any]]:
+    shown = checkout.run("pulumi", "stack", "output", "--json", "--stack", stack, stack=stack)
+    return json.loads(shown.stdout)["outcomes"]
+
+
+def assert_outcomes(checkout: Checkout, stack: str, expected: dict[str, str]) -> None:
+    seen = {outcome["step"]: outcome for outcome in outcomes(checkout, stack)}
+    assert set(seen) == set(expected)
+    for step, start in expected.items():
+        assert seen[step]["ok"], seen[step]
+        assert seen[step]["observed"].startswith(start), seen[step]
+
+
+def changes(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the summary of a pulumi run."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.split("Resources:")[-1].split("Duration:")[0]
+
+
+def test_dev_from_nothing_to_nothing(checkout: Checkout) -> None:
+    up = checkout.lab("up")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert_outcomes(checkout, "dev", OK_OF_DEV)
+    kubeconfig = stack_folder(checkout.path, "dev").kubeconfig
+    assert kubeconfig.stat().st_mode & 0o777 == 0o600
+    state = checkout.run("pulumi", "stack", "export", "--stack", "dev").stdout
+    for line in kubeconfig.read_text().splitlines():
+        if "client-key-data" in line:
+            assert line.split()[-1] not in state
+
+    again = changes(checkout.run("pulumi", "up", "--yes", "--skip-preview", "--stack", "dev"))
+    assert "unchanged" in again
+    assert not set(again) & set("+~-"), again
+    preview = changes(checkout.run("pulumi", "preview", "--stack", "dev"))
+    assert not set(preview) & set("+~-"), preview
+
+    refreshed = checkout.run("pulumi", "refresh", "--yes", "--skip-preview", "--stack", "dev")
+    assert refreshed.returncode == 0, refreshed.stdout
+    after_refresh = changes(checkout.run("pulumi", "up", "--yes", "--skip-preview", "--stack", "dev"))
+    assert not set(after_refresh) & set("+~-"), after_refresh
+
+    down = checkout.lab("down")
+    assert down.returncode == 0, down.stdout + down.stderr
+    assert checkout.processes() == {}
+    assert not (checkout.path / ".lab" / "dev").exists()
+
+
+def test_a_relabelled_node_changes_its_pool(checkout: Checkout) -> None:
+    assert checkout.lab("up").returncode == 0
+    checkout.kubectl("label", "node", "node-01", "run.ai/simulated-gpu-node-pool=training", "--overwrite")
+    slice_of_node = ("wait", "--for=create", "resourceslice/kwok-node-01-gpu", "--timeout=20s")
+    checkout.kubectl(*slice_of_node)
+    node = json.loads(checkout.kubectl("get", "node", "node-01", "-o", "json"))
+    assert "nvidia.com/gpu" not in node["status"]["allocatable"]
+    checkout.kubectl("label", "node", "node-01", "run.ai/simulated-gpu-node-pool=default", "--overwrite")
+    four = "--for=jsonpath={.status.allocatable.nvidia\\.com/gpu}=4"
+    checkout.kubectl("wait", four, "node/node-01", "--timeout=20s")
+    checkout.kubectl("wait", "--for=delete", "resourceslice/kwok-node-01-gpu", "--timeout=20s")
+    assert checkout.lab("down").returncode == 0
+
+
+def test_another_count_reaches_the_node_and_the_greedy_pods(checkout: Checkout) -> None:
+    assert checkout.lab("up", "lesson").returncode == 0
+    config = checkout.path / "Pulumi.lesson.yaml"
+    config.write_text(config.read_text().replace("count: 4", "count: 5"))
+    assert checkout.lab("up", "lesson").returncode == 0
+    assert_outcomes(
+        checkout,
+        "lesson",
+        OK_OF_LESSON
+        | {
+            "2 GPUs of node-01": "5 GPUs, counted",
+            "4 greedy pods": "5 running, 1 pending: Insufficient nvidia.com/gpu",
+        },
+    )
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
+def test_two_stacks_at_once(checkout: Checkout) -> None:
+    command = [".venv/bin/python", "-m", "lab", "up", "--stack"]
+    running = {
+        stack: subprocess.Popen(  # noqa: S603 - the lab's own command
+            [*command, stack],
+            cwd=checkout.path,
+            env=checkout.environment(stack),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for stack in ("dev", "lesson")
+    }
+    output = {stack: process.communicate(timeout=300)[0] for stack, process in running.items()}
+    assert {stack: process.returncode for stack, process in running.items()} == {"dev": 0, "lesson": 0}, (
+        output
+    )
+    assert_outcomes(checkout, "dev", OK_OF_DEV)
+    assert_outcomes(checkout, "lesson", OK_OF_LESSON)
+    assert checkout.lab("down", "lesson").returncode == 0
+    assert_outcomes(checkout, "dev", OK_OF_DEV)
+    assert checkout.lab("down", "dev").returncode == 0
+    assert checkout.processes() == {}
+
+
+@pytest.mark.parametrize("component", ["etcd", "kube-apiserver", "kube-scheduler", "kwok-controller"])
+def test_a_killed_component_is_started_again(checkout: Checkout, component: str) -> None:
+    assert checkout.lab("up", "lesson").returncode == 0
+    folder = stack_folder(checkout.path, "lesson")
+    uid = checkout.kubectl("get", "ns", "greedy", "-o", "jsonpath={.metadata.uid}", stack="lesson")
+    os.kill(folder.processes()[component], signal.SIGKILL)
+    up = checkout.lab("up", "lesson")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert component in folder.processes()
+    assert checkout.kubectl("get", "ns", "greedy", "-o", "jsonpath={.metadata.uid}", stack="lesson") == uid
+    again = changes(checkout.run("pulumi", "up", "--yes", "--skip-preview", "--stack", "lesson"))
+    assert not set(again) & set("+~-"), again
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
+def test_lost_data_is_made_anew(checkout: Checkout) -> None:
+    assert checkout.lab("up", "lesson").returncode == 0
+    done = checkout.run(".venv/bin/python", "-m", "control_plane", "delete", "lesson")
+    assert done.returncode == 0, done.stderr
+    up = checkout.lab("up", "lesson")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert_outcomes(checkout, "lesson", OK_OF_LESSON)
+    assert checkout.lab("down", "lesson").returncode == 0
+    assert checkout.processes() == {}
+
+
+def test_a_dead_cluster_is_taken_down(checkout: Checkout) -> None:
+    assert checkout.lab("up", "lesson").returncode == 0
+    for pid in stack_folder(checkout.path, "lesson").processes().values():
+        os.kill(pid, signal.SIGKILL)
+    down = checkout.lab("down", "lesson")
+    assert down.returncode == 0, down.stdout + down.stderr
+    assert not (checkout.path / ".lab" / "lesson").exists()
+
+
+def test_up_after_a_killed_up(checkout: Checkout) -> None:
+    kill_during_up(checkout)
+    up = checkout.lab("up", "lesson")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert_outcomes(checkout, "lesson", OK_OF_LESSON)
+    state = checkout.run("pulumi", "stack", "export", "--stack", "lesson").stdout
+    assert not was_interrupted(state)
+    assert checkout.lab("down", "lesson").returncode == 0
+    assert checkout.processes() == {}
+
+
+def test_down_after_a_killed_up(checkout: Checkout) -> None:
+    kill_during_up(checkout)
+    down = checkout.lab("down", "lesson")
+    assert down.returncode == 0, down.stdout + down.stderr
+    assert checkout.processes() == {}
+    assert not (checkout.path / ".lab" / "lesson").exists()
+
+
+def kill_during_up(checkout: Checkout) -> None:
+    """Kill `pulumi up` by SIGKILL when it has begun with what is in the cluster."""
+    with subprocess.Popen(  # noqa: S603 - the lab's own command
+        [".venv/bin/python", "-m", "lab", "up", "--stack", "lesson"],
+        cwd=checkout.path,
+        env=checkout.environment("lesson"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "fake-gpu-operator creating" in line:
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_wrong_config_value_is_one_sentence(checkout: Checkout) -> None:
+    config = checkout.path / "Pulumi.lesson.yaml"
+    config.write_text(config.read_text().replace("NVIDIA A100-SXM4-40GB", "A100"))
+    up = checkout.lab("up", "lesson")
+    assert up.returncode != 0
+    text = up.stdout + up.stderr
+    assert "lab:pools.0.product" in text
+    assert "NVIDIA A100-SXM4-40GB" in text
+    assert "Traceback" not in text
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
+def test_documented_table_is_what_the_program_shows(checkout: Checkout) -> None:
+    documented = json.loads((Path(__file__).parents[2] / "docs" / "outcomes-dev.json").read_text())
+    assert checkout.lab("up").returncode == 0
+    shown = outcomes(checkout, "dev")
+    assert [(o["step"], o["expected"], o["ok"]) for o in shown] == [
+        (o["step"], o["expected"], o["ok"]) for o in documented
+    ]
+    assert checkout.lab("down").returncode == 0
