@@ -44,10 +44,8 @@ class NodePool(pulumi.ComponentResource):
                         f"{name}-{node_name}",
                         metadata={
                             "name": node_name,
-                            "annotations": {
-                                "kwok.x-k8s.io/node": "fake",
-                                "pulumi.com/waitFor": "condition=Ready",
-                            },
+                            # No `waitFor` here: the label below brings its own, and two owners conflict.
+                            "annotations": {"kwok.x-k8s.io/node": "fake"},
                             "labels": {"kubernetes.io/hostname": node_name, "type": "kwok"},
                         },
                         opts=pulumi.ResourceOptions(parent=self, deleted_with=anchor),

@@ -13,7 +13,7 @@ from rich.console import Console
 from components.expectation import Outcome
 from control_plane.incarnation import stack_folder
 from control_plane.kwokctl import delete
-from lab.recovery import release_stale_lock, was_interrupted
+from lab.recovery import release_stale_lock, stop_orphaned_plugins, was_interrupted
 from lab.report import table
 from toolchain.environment import lab_environment
 
@@ -95,7 +95,8 @@ def shell(stack: Stack = "dev") -> None:
 
 
 def _ready(stack: str) -> None:
-    """See that the stack exists and that no dead process holds its lock."""
+    """See that the stack exists, and that no killed run still holds its lock or leaves plugins behind."""
+    stop_orphaned_plugins(REPO)
     selected = pulumi(stack, "stack", "select", "--create", capture=True)
     if selected.returncode:
         typer.echo(selected.stderr.strip() or selected.stdout.strip(), err=True)

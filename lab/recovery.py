@@ -1,6 +1,9 @@
 """What a killed `pulumi` leaves behind in a file backend, and how to tell."""
 
+import contextlib
 import json
+import os
+import signal
 import socket
 from pathlib import Path
 
@@ -31,6 +34,32 @@ def release_stale_lock(repo: Path, stack: str) -> bool:
             file.unlink(missing_ok=True)
             removed = True
     return removed
+
+
+def stop_orphaned_plugins(repo: Path) -> bool:
+    """Kill this checkout's resource plugins whose pulumi was killed; return whether there were any.
+
+    A plugin of a run that goes on has that run's pulumi as its parent. (Seen on Linux; elsewhere there is no
+    /proc to look at, and nothing is done.)
+    """
+    ours = f"{repo.absolute()}/.lab/bin/pulumi-resource-"
+    stopped = False
+    for folder in Path("/proc").glob("[0-9]*"):
+        pid = int(folder.name)
+        if command_line(pid).startswith(ours) and "pulumi" not in command_line(_parent(pid)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                stopped = True
+    return stopped
+
+
+def _parent(pid: int) -> int:
+    try:
+        stat = (Path("/proc") / str(pid) / "stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    # The name in parentheses may hold spaces; after it come the state and the parent (proc(5)).
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def was_interrupted(exported: str) -> bool:

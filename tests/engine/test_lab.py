@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.conftest import Checkout
 
 from control_plane.incarnation import stack_folder
 from lab.recovery import was_interrupted
+from tests.engine.conftest import Checkout
 
 pytestmark = pytest.mark.engine
 
@@ -194,7 +194,7 @@ def test_down_after_a_killed_up(checkout: Checkout) -> None:
 
 def kill_during_up(checkout: Checkout) -> None:
     """Kill `pulumi up` by SIGKILL when it has begun with what is in the cluster."""
-    with subprocess.Popen(  # noqa: S603 - the lab's own command
+    with subprocess.Popen(
         [".venv/bin/python", "-m", "lab", "up", "--stack", "lesson"],
         cwd=checkout.path,
         env=checkout.environment("lesson"),
