@@ -118,11 +118,11 @@ def test_an_existing_cluster_is_asked_and_used(kubectl: Kubectl, kubeconfig: str
     recording = recorded(kind=ClusterKind.EXISTING, kubeconfig=kubeconfig, context="there")
     arguments = asked.read_text(encoding="utf-8")
     assert f"--kubeconfig {kubeconfig} --context there" in arguments
-    assert [resource.type for resource in recording.registered] == [TOKEN, PROVIDER]
+    assert sorted(resource.type for resource in recording.registered) == [TOKEN, PROVIDER]
     provider = recording.one(PROVIDER)
     assert provider.inputs["context"] == "there"
     assert provider.inputs["clusterIdentifier"] == "existing"
-    [outputs] = [outputs for _, outputs in recording.outputs]
+    outputs = recording.outputs_of(recording.one(TOKEN).urn)
     for text in (provider.inputs["kubeconfig"], outputs["kubeconfig"]):
         assert is_secret(text)
         assert text["value"] == "text of the kubeconfig"
