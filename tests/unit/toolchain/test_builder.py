@@ -118,7 +118,8 @@ def test_a_killed_builder_leaves_neither_its_lock_nor_its_files(tmp_path: Path, 
     go = script(tmp_path / "go", f"echo $$ > '{gate}'; exec tail -f /dev/null")
     code = (
         "import sys; from pathlib import Path; from toolchain.builder import Builder;"
-        "from toolchain.go import Go; from toolchain.progress import Progress; from toolchain.tools import ETCD;"
+        "from toolchain.go import Go; from toolchain.progress import Progress;"
+        "from toolchain.tools import ETCD;"
         "Builder(Path(sys.argv[1]), Progress(), lambda: Go(Path(sys.argv[2]), {})).build(ETCD)"
     )
     with subprocess.Popen([sys.executable, "-c", code, tmp_path / "cache", go], cwd=ROOT) as victim:  # noqa: S603 - this test's own code
@@ -147,11 +148,13 @@ def test_a_terminated_build_takes_its_compiler_with_it(tmp_path: Path, script: S
         "m.REPO = Path(sys.argv.pop(1)); sys.exit(m.main())"
     )
     command = [sys.executable, "-c", code, tmp_path / "repo", "tools"]
-    with subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - this test's own code
-        with alive.open() as pipe:
-            process.terminate()
-            said = process.communicate(timeout=5)[1]
-            pipe.read()
+    with (
+        subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True) as process,  # noqa: S603 - this test's own code
+        alive.open() as pipe,
+    ):
+        process.terminate()
+        said = process.communicate(timeout=5)[1]
+        pipe.read()
     assert process.returncode == 128 + signal.SIGTERM
     assert "Traceback" not in said
     assert leftovers(tmp_path) == []
