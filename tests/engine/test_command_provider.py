@@ -229,7 +229,8 @@ def test_run_runs_every_time(lab: Lab, tmp_path: Path) -> None:
     assert log.read_text() == "run\nrun\n"
 
 
-def test_an_interrupted_update_leaves_no_process(lab: Lab, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_an_engine_that_is_stopped_leaves_no_process(lab: Lab, tmp_path: Path, sent: signal.Signals) -> None:
     alive = tmp_path / "alive"
     os.mkfifo(alive)
     lab.write(c={"create": f"exec 3> '{alive}'; exec tail -f /dev/null"})
@@ -240,7 +241,7 @@ def test_an_interrupted_update_leaves_no_process(lab: Lab, tmp_path: Path) -> No
         ) as process,
         alive.open() as pipe,  # opens when the command runs
     ):
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
-        pipe.read()  # returns when no process holds it any more
+        process.send_signal(sent)
+        process.communicate(timeout=20)  # returns when the program and the plugins have ended as well
+        pipe.read()  # returns when no process of the command is left
     assert process.returncode != 0

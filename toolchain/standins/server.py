@@ -15,13 +15,17 @@ _MAX_CALLS = 512
 # The engine's own limit on a message (rpcutil.GrpcChannelOptions in Pulumi's Go SDK): 400 MB.
 _MAX_MESSAGE = 400 * 1024 * 1024
 
+# Seconds; an engine that is killed tells nobody, and its plugins would stay for ever.
+_LOOK_EVERY = 1
+
 
 def serve(register: Callable[[grpc.Server], None], stop: Callable[[], None]) -> None:
-    """Serve until a signal, then call `stop` and end the process.
+    """Serve until a signal or the engine's end, then call `stop` and end the process.
 
     The engine waits seconds for a plugin that does not end by itself, and interrupts it first:
     a plugin that ends at once, and without a traceback, costs nothing.
     """
+    engine = os.getppid()
     ended = threading.Event()
 
     def end(_signum: int, _frame: FrameType | None) -> None:
@@ -38,7 +42,8 @@ def serve(register: Callable[[grpc.Server], None], stop: Callable[[], None]) -> 
     server.start()
     sys.stdout.write(f"{port}\n")  # the engine reads it
     sys.stdout.flush()
-    ended.wait()
+    while not ended.wait(_LOOK_EVERY) and os.getppid() == engine:
+        pass
     stop()
     sys.stdout.flush()
     sys.stderr.flush()
