@@ -149,16 +149,17 @@ def check_existing(kubeconfig: str | None, context: str | None) -> None:
     where = f"the cluster of context {context!r} in {kubeconfig}"
     try:
         version = _server_version(Path(kubeconfig).expanduser(), context)
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        major, minor = int(version["major"]), int(version["minor"].rstrip("+"))
+        release = version["gitVersion"]
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError, AttributeError) as error:
         reason = getattr(error, "stderr", None) or str(error)
         raise ClusterUnusableError(
             f"{where} does not answer: {reason.strip()[-500:]}. Check that it runs and that"
             f" `kubectl --kubeconfig {kubeconfig} --context {context} version` answers."
         ) from None
-    minor = int("".join(digit for digit in version["minor"] if digit.isdigit()) or 0)
-    if int(version["major"]) == 1 and minor < OLDEST_MINOR:
+    if (major, minor) < (1, OLDEST_MINOR):
         raise ClusterUnusableError(
-            f"{where} is Kubernetes {version['gitVersion']}, which does not serve resource.k8s.io/v1;"
+            f"{where} is Kubernetes {release}, which does not serve resource.k8s.io/v1;"
             f" the lab needs 1.{OLDEST_MINOR} or newer."
         )
 

@@ -98,7 +98,7 @@ class GpuPool(Model):
                 "driverVersion": DeviceAttribute(version=product.driver),
                 "cudaDriverVersion": DeviceAttribute(version=product.cuda),
                 NUMA_ATTRIBUTE: DeviceAttribute(int_=index * self.numa_nodes // self.count),
-                PCIE_ATTRIBUTE: DeviceAttribute(string=f"pci0000:{root * 16 % 256:02x}"),
+                PCIE_ATTRIBUTE: DeviceAttribute(string=f"pci{root // 16:04x}:{root % 16 * 16:02x}"),
             },
             capacity={"memory": DeviceCapacity(value=self.gpu_memory)},
         )

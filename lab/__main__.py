@@ -18,6 +18,7 @@ from lab.report import table
 from toolchain.environment import lab_environment
 
 REPO = Path(__file__).resolve().parent.parent
+NARROWEST = 100
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 Stack = Annotated[str, typer.Option(help="The stack: dev, lesson or one of yours.", envvar="LAB_STACK")]
@@ -67,7 +68,10 @@ def report(stack: Stack = "dev") -> None:
     if not seen:
         typer.echo(f"stack {stack} has observed nothing yet; run `make up` first", err=True)
         raise typer.Exit(1)
-    Console().print(table(seen))
+    console = Console()
+    # In a pipe or a narrow terminal the columns would break inside words.
+    console.width = max(console.width, NARROWEST)
+    console.print(table(seen))
     if not all(outcome.ok for outcome in seen):
         raise typer.Exit(1)
 

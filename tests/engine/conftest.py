@@ -70,6 +70,17 @@ class Checkout:
         return found
 
 
+@pytest.fixture(scope="session", autouse=True)
+def tools_on_path() -> Generator[None]:
+    """Put the lab's tools first on PATH, for what is not run with an environment of its own."""
+    before = os.environ["PATH"]
+    os.environ["PATH"] = lab_environment(REPO)["PATH"]
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Generator[Checkout]:
     """A copy of the program; whatever a test leaves running there is stopped."""
