@@ -31,8 +31,8 @@ class ClusterKind(StrEnum):
     """A cluster that is there already, by kubeconfig and context."""
 
 
-class ClusterUnusableError(Exception):
-    """The existing cluster does not answer or is too old; the text says which and what to do."""
+class ClusterUnusableError(pulumi.RunError):
+    """The cluster cannot be used: no answer, too old, a stack name that is taken; the text says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +83,10 @@ class Cluster(pulumi.ComponentResource):
 
 def _embedded(parent: Cluster, name: str) -> tuple[local.Command, str]:
     stack = pulumi.get_stack()
-    incarnation = stack_folder(REPO, stack).desired()
+    try:
+        incarnation = stack_folder(REPO, stack).desired()
+    except ValueError as error:
+        raise ClusterUnusableError(str(error)) from None
     run = f".venv/bin/python -m control_plane {{}} {shlex.quote(stack)}"
     command = local.Command(
         f"{name}-control-plane",

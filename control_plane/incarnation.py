@@ -15,6 +15,9 @@ from pathlib import Path
 CLUSTER = "lab"
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller")
 
+SHARED = ("bin", "env", "pulumi", "state")
+"""What else is in .lab: taking such a stack down would take it along."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Incarnation:
@@ -90,9 +93,18 @@ class StackFolder:
 
 
 def stack_folder(repo: Path, stack: str) -> StackFolder:
-    """Return a stack's folder; raises ValueError for a name that is no single folder's."""
+    """Return a stack's folder.
+
+    Raises:
+        ValueError: The name is no single folder's, or that of a folder that all stacks share.
+
+    """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", stack):
         raise ValueError(f"{stack!r} is no stack name: letters, digits, '-', '_' and '.' are allowed")
+    if stack in SHARED:
+        raise ValueError(
+            f"a stack cannot be called {stack!r}: .lab/{stack} belongs to all stacks; take another name"
+        )
     return StackFolder(repo.absolute() / ".lab" / stack)
 
 

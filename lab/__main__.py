@@ -21,7 +21,18 @@ REPO = Path(__file__).resolve().parent.parent
 NARROWEST = 100
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
-Stack = Annotated[str, typer.Option(help="The stack: dev, lesson or one of yours.", envvar="LAB_STACK")]
+
+def _usable(stack: str) -> str:
+    try:
+        stack_folder(REPO, stack)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return stack
+
+
+Stack = Annotated[
+    str, typer.Option(help="The stack: dev, lesson or one of yours.", envvar="LAB_STACK", callback=_usable)
+]
 
 
 def pulumi(stack: str, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
