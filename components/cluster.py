@@ -32,7 +32,7 @@ class ClusterKind(StrEnum):
 
 
 class ClusterUnusableError(pulumi.RunError):
-    """The cluster cannot be used: no answer, too old, a stack name that is taken; the text says what to do."""
+    """The cluster cannot be used: no answer, too old, a name that is taken. The text says what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
