@@ -272,7 +272,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     missing = [name for name in ("kwokctl", "pulumi") if not shutil.which(name, path=environment["PATH"])]
     missing += [option for option, path in tools.items() if path is None]
     if missing:
-        pytest.skip(f"the tools are not built: {missing}")
+        pytest.fail(f"the tools are not there: {missing}; make tools finds or builds them")
     config = directory / "config.json"
     config.write_text(
         json.dumps(
