@@ -112,6 +112,24 @@ def test_another_count_reaches_the_node_and_the_greedy_pods(checkout: Checkout) 
     assert checkout.lab("down", "lesson").returncode == 0
 
 
+def test_changed_claims_are_replaced_with_the_pods_that_use_them(checkout: Checkout) -> None:
+    assert checkout.lab("up").returncode == 0
+    config = checkout.path / "Pulumi.dev.yaml"
+    config.write_text(config.read_text().replace("lab:claims: corrected", "lab:claims: as-written"))
+    up = checkout.lab("up")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert_outcomes(
+        checkout,
+        "dev",
+        OK_OF_DEV
+        | {
+            "8 an H100 by CEL": "pending: no device matches",
+            "9 two GPUs of one NUMA node": "rejected by the API server: ",
+        },
+    )
+    assert checkout.lab("down").returncode == 0
+
+
 def test_two_stacks_at_once(checkout: Checkout) -> None:
     command = [".venv/bin/python", "-m", "lab", "up", "--stack"]
     running = {
