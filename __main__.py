@@ -31,7 +31,9 @@ operator = GpuOperator(
 pools = [
     NodePool(
         pool.name,
-        NodePoolArgs(pool=pool, operator=[operator], create_nodes=config.simulated_nodes),
+        NodePoolArgs(
+            pool=pool, operator=[operator], dra_driver=config.dra_driver, create_nodes=config.simulated_nodes
+        ),
         opts=inside,
     )
     for pool in config.pools

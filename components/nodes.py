@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_kubernetes.core.v1 import Node, NodePatch
 
-from dra.pool import POOL_LABEL, GpuPool
+from dra.pool import GPU_RESOURCE, POOL_LABEL, GpuPool, Mechanism
 
 REVISION_ANNOTATION = "gpulab.dev/pool-revision"
 """A Stage reaches a node when the node changes: a pool that changed changes this, and so the node."""
@@ -22,6 +22,7 @@ class NodePoolArgs:
 
     pool: GpuPool
     operator: Sequence[pulumi.Resource]
+    dra_driver: bool = True
     create_nodes: bool = True
 
 
@@ -29,7 +30,7 @@ class NodePool(pulumi.ComponentResource):
     """One pool: its nodes, each labelled by a resource of its own: labelling is a step of the lesson."""
 
     nodes: pulumi.Output[Sequence[str]]
-    """The names of the nodes, known when each is labelled."""
+    """The names of the nodes, known when each has its GPUs."""
 
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpulab:nodes:NodePool", name, {}, opts)
@@ -44,15 +45,19 @@ class NodePool(pulumi.ComponentResource):
                         metadata={
                             "name": node_name,
                             # Labelled before it is ready, a node can miss its GPUs: KWOK drops a step that
-                            # meets another one's write. The label itself has no `waitFor`: a node has one
-                            # annotation of that name, and two owners of it conflict.
+                            # meets another one's write.
                             "annotations": {
                                 "kwok.x-k8s.io/node": "fake",
                                 "pulumi.com/waitFor": "condition=Ready",
                             },
                             "labels": {"kubernetes.io/hostname": node_name, "type": "kwok"},
                         },
-                        opts=pulumi.ResourceOptions(parent=self, deleted_with=anchor),
+                        opts=pulumi.ResourceOptions(
+                            parent=self,
+                            deleted_with=anchor,
+                            # The label below has a `waitFor` of its own and so takes this one over.
+                            ignore_changes=["metadata.annotations"],
+                        ),
                     )
                 )
             labels.append(
@@ -64,12 +69,14 @@ class NodePool(pulumi.ComponentResource):
                         "annotations": {
                             REVISION_ANNOTATION: revision(args.pool),
                             "pulumi.com/patchForce": "true",
+                            "pulumi.com/waitFor": gpus_are_there(args.pool, dra_driver=args.dra_driver),
                         },
                     },
                     opts=pulumi.ResourceOptions(
                         parent=self,
                         depends_on=after,
                         deleted_with=anchor,
+                        custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m"),
                     ),
                 )
             )
@@ -80,3 +87,12 @@ class NodePool(pulumi.ComponentResource):
 def revision(pool: GpuPool) -> str:
     """Return what changes when anything of the pool does."""
     return hashlib.sha256(pool.model_dump_json().encode()).hexdigest()[:12]
+
+
+def gpus_are_there(pool: GpuPool, *, dra_driver: bool) -> str:
+    """Return the condition, in Pulumi's `waitFor` form, under which a node has the pool's GPUs."""
+    if pool.mechanism is Mechanism.COUNTED:
+        return f"jsonpath={{.status.allocatable['{GPU_RESOURCE}']}}={pool.count}"
+    if dra_driver:
+        return "jsonpath={.metadata.annotations['gpulab.dev/gpu-mechanism']}=claimed"
+    return f"jsonpath={{.metadata.labels['{GPU_RESOURCE}.count']}}={pool.count}"

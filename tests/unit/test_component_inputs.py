@@ -27,7 +27,7 @@ from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, Pods
 from components.lessons import greedy as part_a
 from components.lessons import lab4_claims as part_b
 from components.lessons.lab4_claims import GPU_CLASS, Claims, Lab4ClaimsArgs, one_gpu
-from components.nodes import NodePool, NodePoolArgs, revision
+from components.nodes import NodePool, NodePoolArgs, gpus_are_there, revision
 from components.operator import (
     SIMULATOR_CHART,
     UPSTREAM_CHART,
@@ -167,7 +167,7 @@ def test_a_node_is_labelled_by_a_resource_of_its_own_after_node_and_operator() -
     node, patch = recording.one(NODE), recording.one(PATCH)
     assert node.inputs["metadata"] == {
         "name": "node-01",
-        # `waitFor` is the node's alone: two owners of an annotation conflict.
+        # Taken over by the label's own: what is recorded of it afterwards is ignored.
         "annotations": {"kwok.x-k8s.io/node": "fake", "pulumi.com/waitFor": "condition=Ready"},
         "labels": {"kubernetes.io/hostname": "node-01", "type": "kwok"},
     }
@@ -177,8 +177,10 @@ def test_a_node_is_labelled_by_a_resource_of_its_own_after_node_and_operator() -
         "annotations": {
             "gpulab.dev/pool-revision": revision(COUNTED),
             "pulumi.com/patchForce": "true",
+            "pulumi.com/waitFor": "jsonpath={.status.allocatable['nvidia.com/gpu']}=4",
         },
     }
+    assert list(node.request.ignoreChanges) == ["metadata.annotations"]
     first = recording.one("kubernetes:core/v1:Namespace", "first")
     assert {node.urn, first.urn} <= set(patch.request.dependencies)
 
@@ -198,6 +200,23 @@ def test_a_pool_s_revision_changes_with_anything_of_it() -> None:
     revisions = {revision(COUNTED), *(revision(COUNTED.model_copy(update=change)) for change in other)}
     assert len(revisions) == 1 + len(other)
     assert revision(COUNTED) == revision(COUNTED.model_copy())
+
+
+@pytest.mark.parametrize(
+    ("pool", "driver", "condition"),
+    [
+        (COUNTED, True, "jsonpath={.status.allocatable['nvidia.com/gpu']}=4"),
+        (COUNTED, False, "jsonpath={.status.allocatable['nvidia.com/gpu']}=4"),
+        (CLAIMED, True, "jsonpath={.metadata.annotations['gpulab.dev/gpu-mechanism']}=claimed"),
+        (CLAIMED, False, "jsonpath={.metadata.labels['nvidia.com/gpu.count']}=8"),
+    ],
+)
+def test_what_is_waited_for_depends_on_how_gpus_are_given_out(
+    pool: GpuPool,
+    driver: bool,
+    condition: str,
+) -> None:
+    assert gpus_are_there(pool, dra_driver=driver) == condition
 
 
 def test_the_greedy_deployment_asks_for_one_gpu_a_pod_and_is_not_waited_for() -> None:
