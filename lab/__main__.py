@@ -35,12 +35,15 @@ Stack = Annotated[
 ]
 
 
-def pulumi(stack: str, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
+def pulumi(
+    stack: str, *arguments: str, capture: bool = False, stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run the lab's pulumi on a stack; its output goes to the terminal unless captured."""
     return subprocess.run(  # noqa: S603 - the lab's own tool, no shell
         ["pulumi", *arguments, "--stack", stack, "--non-interactive"],  # noqa: S607 - found on the lab's PATH
         cwd=REPO,
         env=lab_environment(REPO, stack),
+        input=stdin,
         text=True,
         check=False,
         stdout=subprocess.PIPE if capture else None,
@@ -126,15 +129,7 @@ def _forget_pending(stack: str) -> None:
     """Take the operations that a killed run left pending out of the state."""
     state = json.loads(pulumi(stack, "stack", "export", capture=True).stdout)
     state["deployment"].pop("pending_operations", None)
-    subprocess.run(  # noqa: S603 - the lab's own tool, no shell
-        ["pulumi", "stack", "import", "--stack", stack, "--non-interactive"],  # noqa: S607 - on the lab's PATH
-        cwd=REPO,
-        env=lab_environment(REPO, stack),
-        input=json.dumps(state),
-        text=True,
-        check=True,
-        capture_output=True,
-    )
+    pulumi(stack, "stack", "import", capture=True, stdin=json.dumps(state)).check_returncode()
 
 
 if __name__ == "__main__":
