@@ -70,7 +70,7 @@ class DeviceCounterConsumption(Model):
 
 
 class DeviceTaint(Model):
-    """Keeps claims without a toleration away; NoExecute also evicts. `effect`: NoSchedule, NoExecute, None."""
+    """Keeps claims without a toleration away. `effect`: NoSchedule, NoExecute (which also evicts) or None."""
 
     key: str
     effect: str

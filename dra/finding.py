@@ -7,7 +7,7 @@ from dra.model import Model
 
 
 class Verdict(StrEnum):
-    """What becomes of an object. Ordered from bad to good; `ACCEPTED` is all that can be said without devices."""
+    """What becomes of an object, from bad to good."""
 
     UNREADABLE = "unreadable"
     """No YAML, or not an object."""
