@@ -41,7 +41,7 @@ class ResourceClaim(Model):
 
 
 class ResourceClaimTemplate(Model):
-    """What a claim is made from, for each pod that names it. `claim_metadata` holds labels and annotations."""
+    """What claims are made from, one for each pod that names it. `claim_metadata`: their labels and so on."""
 
     metadata: ObjectMeta
     spec: ResourceClaimSpec
