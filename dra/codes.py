@@ -35,4 +35,4 @@ CEL_RUNTIME = _code("DRA201", Severity.ERROR, "A selector that fails on a device
 CLASS_MISSING = _code("DRA202", Severity.ERROR, "A DeviceClass that does not exist")
 CLAIM_LIMIT = _code("DRA203", Severity.ERROR, "More devices than one claim may have")
 
-UNSATISFIED = _code("DRA301", Severity.WARNING, "No node can satisfy the claim")
+UNSATISFIED = _code("DRA301", Severity.ERROR, "No node can satisfy the claim")

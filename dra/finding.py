@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 
 
 class Severity(StrEnum):
-    """How bad a finding is: it will not work; it will not work here; it works, and will be regretted."""
+    """How bad a finding is: it will not work; it does other than it says; it works, and will be regretted."""
 
     ERROR = "error"
     WARNING = "warning"
