@@ -8,6 +8,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import Pod
 from pulumi_kubernetes.resource import v1
 
+from components.options import child_of
 from dra.claim import DeviceClassSpec, ResourceClaimSpec
 
 if TYPE_CHECKING:
@@ -44,12 +45,8 @@ def _child(
     parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, replace_on: Sequence[str] = ()
 ) -> pulumi.ResourceOptions:
     # The names are fixed, so the old object has to go before the new one can come.
-    return pulumi.ResourceOptions(
-        parent=parent,
-        deleted_with=opts.deleted_with if opts else None,
-        replace_on_changes=list(replace_on),
-        delete_before_replace=True,
-    )
+    fixed = pulumi.ResourceOptions(replace_on_changes=list(replace_on), delete_before_replace=True)
+    return child_of(parent, opts, fixed)
 
 
 class DeviceClass(pulumi.ComponentResource):

@@ -1,5 +1,6 @@
 """The cluster that everything else is in."""
 
+import hashlib
 import json
 import shlex
 import subprocess
@@ -127,8 +128,6 @@ def _made_by_command(parent: Cluster) -> pulumi.ResourceOptions:
 
 def _settings_hash() -> str:
     """Return what tells one way to make the embedded cluster from another: its program and Stages."""
-    import hashlib  # noqa: PLC0415 - for the embedded cluster only
-
     files = [REPO / "control_plane" / "kwokctl.py", REPO / "charts" / "kwok-stages" / "stages.yaml"]
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
 

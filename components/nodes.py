@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_kubernetes.core.v1 import Node, NodePatch
 
+from components.options import child_of
 from dra.pool import GPU_RESOURCE, POOL_LABEL, GpuPool, Mechanism
 
 REVISION_ANNOTATION = "gpulab.dev/pool-revision"
@@ -34,7 +35,6 @@ class NodePool(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpulab:nodes:NodePool", name, {}, opts)
-        anchor = opts.deleted_with if opts else None
         labels: list[NodePatch] = []
         for node_name in args.pool.nodes:
             after = list(args.operator)
@@ -52,11 +52,9 @@ class NodePool(pulumi.ComponentResource):
                             },
                             "labels": {"kubernetes.io/hostname": node_name, "type": "kwok"},
                         },
-                        opts=pulumi.ResourceOptions(
-                            parent=self,
-                            deleted_with=anchor,
-                            # The label below has a `waitFor` of its own and so takes this one over.
-                            ignore_changes=["metadata.annotations"],
+                        # The label below has a `waitFor` of its own and so takes this one over.
+                        opts=child_of(
+                            self, opts, pulumi.ResourceOptions(ignore_changes=["metadata.annotations"])
                         ),
                     )
                 )
@@ -72,11 +70,13 @@ class NodePool(pulumi.ComponentResource):
                             "pulumi.com/waitFor": gpus_are_there(args.pool, dra_driver=args.dra_driver),
                         },
                     },
-                    opts=pulumi.ResourceOptions(
-                        parent=self,
-                        depends_on=after,
-                        deleted_with=anchor,
-                        custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m"),
+                    opts=child_of(
+                        self,
+                        opts,
+                        pulumi.ResourceOptions(
+                            depends_on=after,
+                            custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m"),
+                        ),
                     ),
                 )
             )

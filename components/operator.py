@@ -10,6 +10,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
 from pulumi_kubernetes.helm.v3 import Release
 
+from components.options import child_of
 from dra.pool import GPU_DRIVER, POOL_LABEL, GpuPool, Mechanism
 
 NAMESPACE = "gpu-operator"
@@ -53,7 +54,7 @@ class GpuOperator(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpulab:operator:GpuOperator", name, {}, opts)
-        here = pulumi.ResourceOptions(parent=self, deleted_with=_anchor(opts))
+        here = child_of(self, opts)
         namespace = Namespace(f"{name}-namespace", metadata={"name": NAMESPACE}, opts=here)
         upstream = args.kind is OperatorKind.UPSTREAM
         release = Release(
@@ -80,11 +81,6 @@ class GpuOperator(pulumi.ComponentResource):
             )
         self.status = release.status.apply(lambda status: status.status)
         self.register_outputs({"status": self.status})
-
-
-def _anchor(opts: pulumi.ResourceOptions | None) -> pulumi.Resource | None:
-    """Return what takes this component with it: options do not hand that down to children by themselves."""
-    return opts.deleted_with if opts else None
 
 
 def upstream_values(pools: Sequence[GpuPool], *, dra_driver: bool) -> dict[str, Any]:

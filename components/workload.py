@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_kubernetes.apps.v1 import Deployment
 
+from components.options import child_of
 from dra.pool import GPU_RESOURCE, POOL_LABEL
 
 NAME = "gpu-greedy"
@@ -58,7 +59,7 @@ class GreedyWorkload(pulumi.ComponentResource):
                     },
                 },
             },
-            opts=pulumi.ResourceOptions(parent=self, deleted_with=opts.deleted_with if opts else None),
+            opts=child_of(self, opts),
         )
         self.name = deployment.metadata.name
         self.register_outputs({"name": self.name})

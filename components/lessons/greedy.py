@@ -7,6 +7,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
 
 from components.expectation import Expectation, PodsFit
+from components.options import child_of
 from components.workload import NAME, GreedyWorkload, GreedyWorkloadArgs
 from dra.pool import GPU_RESOURCE, GpuPool, Mechanism
 
@@ -30,8 +31,7 @@ class Greedy(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GreedyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpulab:lessons:Greedy", name, {}, opts)
-        anchor = opts.deleted_with if opts else None
-        here = pulumi.ResourceOptions(parent=self, deleted_with=anchor)
+        here = child_of(self, opts)
         namespace = Namespace(f"{name}-namespace", metadata={"name": name}, opts=here)
         workload = GreedyWorkload(
             f"{name}-workload",

@@ -16,6 +16,7 @@ from components.claims import (
     ResourceClaimArgs,
 )
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, Expectation
+from components.options import child_of
 from dra.claim import (
     DeviceClaim,
     DeviceClassSpec,
@@ -92,7 +93,7 @@ class Lab4Claims(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: Lab4ClaimsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpulab:lessons:Lab4Claims", name, {}, opts)
-        here = pulumi.ResourceOptions(parent=self, deleted_with=opts.deleted_with if opts else None)
+        here = child_of(self, opts)
         namespace = Namespace(f"{name}-namespace", metadata={"name": name}, opts=here)
         placed: list[pulumi.Output[str]] = []
         if args.device_class:
