@@ -4,7 +4,7 @@ PYTHON ?= python3
 STACK ?= dev
 RUN := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up down report shell tools check test unit engine format clean
+.PHONY: help up down report shell tools check test unit engine bench format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ engine: tools ## the tests on the real engine and a real control plane
 
 test: tools ## the whole test suite
 	$(RUN) -m pytest tests
+
+bench: tools ## measure how fast it is, beside kwokctl and kubectl
+	@$(RUN) -m bench
 
 format: .venv/ready ## format the Python files
 	.venv/bin/ruff format .
