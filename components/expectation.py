@@ -22,11 +22,12 @@ class ClaimState(StrEnum):
 
 
 class NodeGpus(Model):
-    """A node has `count` GPUs, counted in its status or claimable from its slices."""
+    """A node has the `count` GPUs of its pool, counted in its status or claimable from its slices."""
 
     kind: Literal["node-gpus"] = "node-gpus"
     step: str
     node: str
+    pool: str
     count: int
     mechanism: Literal["counted", "claimed", "none"]
 

@@ -34,7 +34,7 @@ from components.expectation import (
     Outcome,
     PodsFit,
 )
-from dra.pool import GPU_RESOURCE
+from dra.pool import GPU_RESOURCE, POOL_LABEL
 
 SETTLES_WITHIN_SECONDS = 15
 
@@ -62,7 +62,9 @@ def _observe(client: Client, expectation: Expectation) -> Outcome:
     match expectation:
         case NodeGpus():
             expected = _gpus(expectation.count, expectation.mechanism)
-            seen = until(_nodes(client), lambda: node_gpus(client, expectation.node), expected)
+            seen = until(
+                _nodes(client), lambda: node_gpus(client, expectation.node, expectation.pool), expected
+            )
             return _outcome(f"{expectation.step} of {expectation.node}", expected, seen)
         case PodsFit():
             expected = _fit(expectation.running, expectation.pending, expectation.reason)
@@ -113,7 +115,7 @@ def _pods(client: Client, namespace: str) -> Callable[[int], Iterable[object]]:
     return lambda seconds: client.watch(Pod, namespace=namespace, server_timeout=seconds)
 
 
-def node_gpus(client: Client, name: str) -> str:
+def node_gpus(client: Client, name: str, pool: str) -> str:
     """Return a node's GPUs and which mechanism gives them out."""
     node = client.get(Node, name)
     status = node.status
@@ -124,7 +126,19 @@ def node_gpus(client: Client, name: str) -> str:
         return f"{counted} counted and {claimed} claimed: every GPU is sold twice"
     if counted or claimed:
         return _gpus(counted or claimed, "counted" if counted else "claimed")
-    return _gpus(0, "none")
+    return _gpus(0, "none") + _wrong_label(node, pool)
+
+
+def _wrong_label(node: Node, pool: str) -> str:
+    """Say which pool a node is labelled with, where that is another than the stack gives it."""
+    labels = node.metadata.labels if node.metadata and node.metadata.labels else {}
+    label = labels.get(POOL_LABEL)
+    if label == pool:
+        return ""
+    has = f"has {POOL_LABEL}={label}" if label else f"has no label {POOL_LABEL}"
+    return (
+        f": it {has}, and its pool is {pool}; `kubectl label --overwrite` it, or refresh the stack and `up`"
+    )
 
 
 def _gpus(count: int, mechanism: str) -> str:

@@ -12,6 +12,7 @@ def gpus_of_nodes(pools: Sequence[GpuPool], *, dra_driver: bool) -> list[Expecta
         NodeGpus(
             step="2 GPUs",
             node=node,
+            pool=pool.name,
             count=pool.count if pool.mechanism is Mechanism.COUNTED or dra_driver else 0,
             mechanism="counted"
             if pool.mechanism is Mechanism.COUNTED

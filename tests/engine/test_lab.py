@@ -95,6 +95,18 @@ def test_a_relabelled_node_changes_its_pool(checkout: Checkout) -> None:
     assert checkout.lab("down").returncode == 0
 
 
+def test_up_says_which_label_a_node_without_gpus_has(checkout: Checkout) -> None:
+    assert checkout.lab("up", "lesson").returncode == 0
+    label = "run.ai/simulated-gpu-node-pool"
+    checkout.kubectl("label", "node", "node-01", f"{label}=nonesuch", "--overwrite", stack="lesson")
+    up = checkout.lab("up", "lesson")
+    assert up.returncode == 1
+    assert f"no GPUs: it has {label}=nonesuch, and its pool is default" in up.stdout + up.stderr
+    checkout.kubectl("label", "node", "node-01", f"{label}=default", "--overwrite", stack="lesson")
+    assert checkout.lab("up", "lesson").returncode == 0
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
 def test_another_count_reaches_the_node_and_the_greedy_pods(checkout: Checkout) -> None:
     assert checkout.lab("up", "lesson").returncode == 0
     config = checkout.path / "Pulumi.lesson.yaml"
