@@ -14,7 +14,7 @@ import queue
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO
@@ -29,11 +29,14 @@ from pulumi.runtime.proto.language_pb2_grpc import (
 )
 from pulumi.runtime.proto.plugin_pb2 import PluginInfo
 
+from toolchain.standins.policy_proxy import PolicyProxy
 from toolchain.standins.processes import Processes
 from toolchain.standins.server import serve
 
 # The exit code by which pulumi-language-python-exec says that it has reported the error itself.
 _ALREADY_REPORTED = 32
+# The protocol's name for the kind of plugin that a policy pack is.
+_POLICY_PACK = "analyzer"
 
 
 def python_of(info: pb.ProgramInfo) -> tuple[str, dict[str, str]]:
@@ -153,13 +156,37 @@ class LanguageHost(LanguageRuntimeServicer):
     ) -> Iterator[pb.RunPluginResponse]:
         python, environ = self._python(request.info, context)
         program = request.info.program_directory
-        is_policy = request.kind == "analyzer"
-        words = ["-m", "pulumi.policy", *request.args, program] if is_policy else [program, *request.args]
         environ |= {name: value for name, _, value in (pair.partition("=") for pair in request.env)}
-        folder = program if is_policy else request.pwd
-        process = self.processes.start([python, "-u", *words], environ, folder, piped=True)
+        if request.kind == _POLICY_PACK:
+            words = ["-m", "pulumi.policy", *request.args, program]
+            yield from self._run_policy_pack([python, "-u", *words], environ, program, context)
+            return
+        command = [python, "-u", program, *request.args]
+        process = self.processes.start(command, environ, request.pwd, piped=True)
         context.add_callback(lambda: self.processes.end(process))
         yield from _output(process)
+        yield pb.RunPluginResponse(exitcode=self.processes.wait(process))
+
+    def _run_policy_pack(
+        self, command: Sequence[str], environ: dict[str, str], folder: str, context: grpc.ServicerContext
+    ) -> Iterator[pb.RunPluginResponse]:
+        proxy = PolicyProxy()
+        context.add_callback(proxy.stop)
+        yield pb.RunPluginResponse(stdout=f"{proxy.port}\n".encode())
+        # What the engine passes in the environment comes last, as with the official host.
+        process = self.processes.start(command, proxy.environment() | environ, folder, piped=True)
+        context.add_callback(lambda: self.processes.end(process))
+        head: bytes | None = b""
+        for answer in _output(process):
+            if head is None or not answer.stdout:
+                yield answer
+                continue
+            port, newline, rest = (head + answer.stdout).partition(b"\n")
+            head = None if newline else port
+            if newline:
+                proxy.attach(int(port))
+                yield pb.RunPluginResponse(stdout=rest)
+        proxy.stop()
         yield pb.RunPluginResponse(exitcode=self.processes.wait(process))
 
     def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
