@@ -33,7 +33,7 @@ _KIBI = 1024
 _INT64 = 2**63
 _INT64_DIGITS = 18
 _MAX_LENGTH = 10_240
-"""As long as a CEL expression may be, and far longer than any amount; keeps the time that reading takes small."""
+"""As long as a CEL expression may be, and far longer than any amount; reading stays quick."""
 _MAX_SHIFT = 20_000
 """Powers of ten beyond which no sum is written out: the API server would need hours or gigabytes for it."""
 
