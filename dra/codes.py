@@ -21,6 +21,7 @@ def _code(code: str, severity: Severity, title: str) -> Code:
 
 
 UNREADABLE = _code("DRA001", Severity.ERROR, "The file cannot be read as YAML objects")
+DUPLICATE_KEY = _code("DRA002", Severity.ERROR, "A key that is given twice")
 
 UNKNOWN_FIELD = _code("DRA101", Severity.ERROR, "A field that the API does not have")
 OLD_SHAPE = _code("DRA102", Severity.ERROR, "The shape of an older API version")
