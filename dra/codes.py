@@ -31,6 +31,11 @@ INVALID_VALUE = _code("DRA105", Severity.ERROR, "A value that the API server ref
 CEL_COMPILE = _code("DRA106", Severity.ERROR, "A selector that does not compile")
 NOT_SERVED = _code("DRA107", Severity.ERROR, "An API version that the target does not serve")
 ADMIN_NAMESPACE = _code("DRA108", Severity.ERROR, "Admin access in a namespace without the label for it")
+TOO_MANY = _code("DRA109", Severity.ERROR, "More of something than the API allows")
+DUPLICATE = _code("DRA110", Severity.ERROR, "Two of what there may be one of")
+NAME = _code("DRA111", Severity.ERROR, "A name that is not spelt as the API wants it")
+REFERENCE = _code("DRA112", Severity.ERROR, "A name of something that the object does not have")
+ONE_OF = _code("DRA113", Severity.ERROR, "None, or several, of what exactly one of is needed")
 
 CEL_RUNTIME = _code("DRA201", Severity.ERROR, "A selector that fails on a device, and with it the pod")
 CLASS_MISSING = _code("DRA202", Severity.ERROR, "A DeviceClass that does not exist")
