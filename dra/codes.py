@@ -4,7 +4,7 @@ DRA0xx: the input cannot be read. DRA1xx: the API server refuses. DRA2xx: the sc
 DRA3xx: the claim stays pending. DRA4xx: it works, and will be regretted.
 """
 
-from dra.finding import Severity
+from dra.finding import Finding, Severity
 from dra.model import Model
 
 
@@ -14,6 +14,12 @@ class Code(Model):
     code: str
     severity: Severity
     title: str
+
+    def at(self, path: str, message: str, remedy: str, line: int | None = None) -> Finding:
+        """Return a finding of this kind at a field's path."""
+        return Finding(
+            code=self.code, severity=self.severity, path=path, message=message, remedy=remedy, line=line
+        )
 
 
 def _code(code: str, severity: Severity, title: str) -> Code:
@@ -42,3 +48,35 @@ CLASS_MISSING = _code("DRA202", Severity.ERROR, "A DeviceClass that does not exi
 CLAIM_LIMIT = _code("DRA203", Severity.ERROR, "More devices than one claim may have")
 
 UNSATISFIED = _code("DRA301", Severity.ERROR, "No node can satisfy the claim")
+
+MATCH_AND_DISTINCT = _code(
+    "DRA401", Severity.WARNING, "A constraint that asks for match and distinct at once"
+)
+UNGUARDED_KEY = _code("DRA402", Severity.ADVICE, "A selector that reads a key without a guard")
+UNGUARDED_CLASS = _code("DRA403", Severity.ADVICE, "A DeviceClass that does not name its driver first")
+STRICT_AT_SIZE = _code("DRA404", Severity.WARNING, "A strict comparison at a device's exact size")
+CAPACITY_NAME = _code("DRA405", Severity.WARNING, "A capacity spelled otherwise than in the slices")
+DROPPED_FIELD = _code("DRA406", Severity.WARNING, "A field that the target drops without a word")
+SHARED_CLAIM = _code("DRA407", Severity.WARNING, "One claim for all replicas")
+BOTH_MECHANISMS = _code("DRA408", Severity.WARNING, "GPUs that are counted and claimed on one node")
+SAME_EXTENDED_RESOURCE = _code("DRA409", Severity.WARNING, "Two classes with one extended resource name")
+SPELLING = _code("DRA410", Severity.WARNING, "A product name that no driver spells so")
+COUNTED_BESIDE_CLAIM = _code("DRA411", Severity.WARNING, "A counted GPU beside a claimed one")
+TWO_SLASHES = _code("DRA412", Severity.WARNING, "An attribute name with two slashes")
+MANY_TOLERATIONS = _code("DRA413", Severity.ADVICE, "More tolerations than documented")
+DUPLICATE_DEVICE = _code("DRA414", Severity.WARNING, "Two devices of one name in a pool")
+INCOMPLETE_POOL = _code("DRA415", Severity.WARNING, "A pool with another number of slices than it says")
+NO_REQUESTS = _code("DRA416", Severity.ADVICE, "A claim that asks for nothing")
+OTHER_NAMESPACE = _code("DRA417", Severity.WARNING, "A claim that is in another namespace than its pod")
+UNUSED_CLAIM = _code("DRA418", Severity.WARNING, "A pod's claim that none of its containers uses")
+UNKNOWN_REQUEST = _code(
+    "DRA419", Severity.WARNING, "A container's use of a request that its claim does not have"
+)
+DRIVER_GATE = _code(
+    "DRA420", Severity.ADVICE, "A configuration that the driver takes only behind a gate of its own"
+)
+
+
+def catalogue() -> list[Code]:
+    """Return all codes, in order."""
+    return sorted((each for each in globals().values() if isinstance(each, Code)), key=lambda each: each.code)
