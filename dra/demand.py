@@ -28,10 +28,13 @@ def asks_for_admin_access(spec: ResourceClaimSpec) -> bool:
 
 
 def _most(request: DeviceRequest, counts: Callable[[str], bool]) -> int | None:
-    alternatives: list[ExactDeviceRequest | DeviceSubRequest] = [*(request.first_available or ())]
-    if request.exactly is not None and not request.exactly.admin_access:
-        alternatives.append(request.exactly)
-    counted = [each for each in alternatives if counts(each.device_class_name)]
+    counted = [each for each in _alternatives(request) if counts(each.device_class_name)]
     if any(each.allocation_mode == "All" for each in counted):
         return None
     return max((1 if each.count is None else each.count for each in counted), default=0)
+
+
+def _alternatives(request: DeviceRequest) -> list[ExactDeviceRequest | DeviceSubRequest]:
+    if request.exactly is not None:
+        return [] if request.exactly.admin_access else [request.exactly]
+    return list(request.first_available or ())
