@@ -6,9 +6,12 @@ Source: the API reference of Kubernetes 1.37, group resource.k8s.io.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from dra.model import Model
+
+QuantityText = Annotated[str, "quantity"]
+"""A quantity such as `40Gi`, as its text: JSON and YAML may also have it as a number."""
 
 
 class CelSelector(Model):
@@ -36,7 +39,7 @@ class DeviceToleration(Model):
 class CapacityRequirements(Model):
     """How much of each capacity is asked for: capacity name to quantity."""
 
-    requests: Mapping[str, str] | None = None
+    requests: Mapping[str, QuantityText] | None = None
 
 
 class DeviceDerivedAttribute(Model):

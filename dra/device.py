@@ -9,7 +9,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from dra.claim import QuantityText
 from dra.model import Model
+
+GivenQuantityText = Annotated[str, "given quantity"]
+"""A quantity that must be given: it is empty, and not 0, in an object that lacks it."""
+TimeText = Annotated[str, "time"]
+"""A time in the form of RFC 3339."""
 
 
 class DeviceAttribute(Model):
@@ -28,30 +34,30 @@ class DeviceAttribute(Model):
 class CapacityRequestPolicyRange(Model):
     """Amounts from `min` to `max`, in steps."""
 
-    min: str
-    max: str | None = None
-    step: str | None = None
+    min: GivenQuantityText
+    max: QuantityText | None = None
+    step: QuantityText | None = None
 
 
 class CapacityRequestPolicy(Model):
     """How a request for a part of a capacity is rounded up, and which amounts there are."""
 
-    default: str | None = None
-    valid_values: Sequence[str] | None = None
+    default: QuantityText | None = None
+    valid_values: Sequence[QuantityText] | None = None
     valid_range: CapacityRequestPolicyRange | None = None
 
 
 class DeviceCapacity(Model):
     """A quantity that the device has."""
 
-    value: str
+    value: QuantityText
     request_policy: CapacityRequestPolicy | None = None
 
 
 class Counter(Model):
     """A quantity that several devices draw on."""
 
-    value: str
+    value: QuantityText
 
 
 class CounterSet(Model):
@@ -75,7 +81,7 @@ class DeviceTaint(Model):
     key: str
     effect: str
     value: str | None = None
-    time_added: str | None = None
+    time_added: TimeText | None = None
 
 
 class NodeSelectorRequirement(Model):
