@@ -13,7 +13,13 @@ from lab.steps import dra_api, gpus_of_nodes
 
 config = lab_config()
 cluster = Cluster(
-    "lab", ClusterArgs(kind=config.cluster, kubeconfig=config.kubeconfig, context=config.context)
+    "lab",
+    ClusterArgs(
+        kind=config.cluster,
+        kubeconfig=config.kubeconfig,
+        context=config.context,
+        nodes=[node for pool in config.pools for node in pool.nodes],
+    ),
 )
 inside = pulumi.ResourceOptions(provider=cluster.provider, deleted_with=cluster.process)
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -38,9 +38,13 @@ class ClusterUnusableError(pulumi.RunError):
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterArgs:
-    """`kubeconfig` (a path) and `context` are for an existing cluster only."""
+    """`kubeconfig` (a path) and `context` are for an existing cluster only.
+
+    `nodes` are those that the pools name: the embedded cluster gets them later, the others must have them.
+    """
 
     kind: ClusterKind = ClusterKind.EMBEDDED
+    nodes: Sequence[str] = ()
     kubeconfig: str | None = None
     context: str | None = None
 
@@ -63,10 +67,11 @@ class Cluster(pulumi.ComponentResource):
             case ClusterKind.EMBEDDED:
                 self.process, identity = _embedded(self, name)
             case ClusterKind.KIND:
+                check_nodes(args.nodes, [f"gpulab-{pulumi.get_stack()}-control-plane"], "a kind cluster")
                 self.process = _kind(self, name)
                 identity = "kind"
             case ClusterKind.EXISTING:
-                check_existing(args.kubeconfig, args.context)
+                check_existing(args.kubeconfig, args.context, args.nodes)
         if self.process is None:
             self.kubeconfig = pulumi.Output.secret(_existing_kubeconfig(args.kubeconfig))
         else:
@@ -136,8 +141,24 @@ def _existing_kubeconfig(path: str | None) -> str:
     return Path(path).expanduser().read_text() if path else ""
 
 
-def check_existing(kubeconfig: str | None, context: str | None) -> None:
-    """See that an existing cluster answers and is new enough.
+def check_nodes(named: Sequence[str], there: Iterable[str], where: str) -> None:
+    """See that a cluster whose nodes are not the lab's to make has those that the pools name.
+
+    Raises:
+        ClusterUnusableError: It has not.
+
+    """
+    known = sorted(there)
+    missing = [node for node in named if node not in known]
+    if missing:
+        raise ClusterUnusableError(
+            f"{where} has no node {', '.join(missing)}, which lab:pools names; its nodes are"
+            f" {', '.join(known) or 'none'}: name those in lab:pools."
+        )
+
+
+def check_existing(kubeconfig: str | None, context: str | None, nodes: Sequence[str] = ()) -> None:
+    """See that an existing cluster answers, is new enough and has the nodes that the pools name.
 
     Raises:
         ClusterUnusableError: It does not, or is not.
@@ -150,9 +171,10 @@ def check_existing(kubeconfig: str | None, context: str | None) -> None:
         )
     where = f"the cluster of context {context!r} in {kubeconfig}"
     try:
-        version = _server_version(Path(kubeconfig).expanduser(), context)
+        version = json.loads(_get(Path(kubeconfig).expanduser(), context, "--raw", "/version"))
         major, minor = int(version["major"]), int(version["minor"].rstrip("+"))
         release = version["gitVersion"]
+        there = _get(Path(kubeconfig).expanduser(), context, "nodes", "-o", "name").split() if nodes else []
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError, AttributeError) as error:
         reason = getattr(error, "stderr", None) or str(error)
         raise ClusterUnusableError(
@@ -164,19 +186,19 @@ def check_existing(kubeconfig: str | None, context: str | None) -> None:
             f"{where} is Kubernetes {release}, which does not serve resource.k8s.io/v1;"
             f" the lab needs 1.{OLDEST_MINOR} or newer."
         )
+    check_nodes(nodes, (name.removeprefix("node/") for name in there), where)
 
 
-def _server_version(kubeconfig: Path, context: str) -> Mapping[str, str]:
+def _get(kubeconfig: Path, context: str, *what: str) -> str:
     kubectl = REPO / ".lab" / "bin" / "kubectl"
-    done = subprocess.run(  # noqa: S603 - no shell
+    return subprocess.run(  # noqa: S603 - no shell
         [
             str(kubectl) if kubectl.exists() else "kubectl",
             *("--kubeconfig", str(kubeconfig), "--context", context),
-            *("--request-timeout", "5s", "get", "--raw", "/version"),
+            *("--request-timeout", "5s", "get", *what),
         ],
         capture_output=True,
         text=True,
         check=True,
         timeout=15,
-    )
-    return json.loads(done.stdout)
+    ).stdout

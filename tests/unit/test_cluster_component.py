@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 from recording import Recording, is_secret, record
 
-from components.cluster import Cluster, ClusterArgs, ClusterKind, ClusterUnusableError, check_existing
+from components.cluster import (
+    Cluster,
+    ClusterArgs,
+    ClusterKind,
+    ClusterUnusableError,
+    check_existing,
+    check_nodes,
+)
 from control_plane.incarnation import Incarnation, StackFolder, stack_folder
 
 TOKEN = "gpulab:cluster:Cluster"  # noqa: S105 - a type token
@@ -165,3 +172,9 @@ def test_a_cluster_that_does_not_answer_is_named(
 def test_an_existing_cluster_needs_both_settings(kubeconfig: str | None, context: str | None) -> None:
     with pytest.raises(ClusterUnusableError, match=r"lab:kubeconfig and lab:context .* `pulumi config set`"):
         check_existing(kubeconfig, context)
+
+
+def test_the_nodes_of_the_pools_must_be_there() -> None:
+    check_nodes(["a"], ["b", "a"], "the cluster")
+    with pytest.raises(ClusterUnusableError, match=r"no node c, which lab:pools names; its nodes are a, b"):
+        check_nodes(["a", "c"], ["b", "a"], "the cluster")
