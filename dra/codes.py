@@ -46,6 +46,7 @@ ONE_OF = _code("DRA113", Severity.ERROR, "None, or several, of what exactly one 
 CEL_RUNTIME = _code("DRA201", Severity.ERROR, "A selector that fails on a device, and with it the pod")
 CLASS_MISSING = _code("DRA202", Severity.ERROR, "A DeviceClass that does not exist")
 CLAIM_LIMIT = _code("DRA203", Severity.ERROR, "More devices than one claim may have")
+SCHEDULER_ERROR = _code("DRA204", Severity.ERROR, "Something else that fails the pod in the scheduler")
 
 UNSATISFIED = _code("DRA301", Severity.ERROR, "No node can satisfy the claim")
 
