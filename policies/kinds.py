@@ -1,0 +1,54 @@
+"""Which parts of which objects the policies look at."""
+
+from collections.abc import Sequence
+
+from policies.objects import KubernetesObject
+
+DRA_GROUP = "resource.k8s.io"
+CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
+
+_TEMPLATE = "spec.template.spec"
+POD_SPECS = {
+    "Pod": "spec",
+    "CronJob": "spec.jobTemplate.spec.template.spec",
+    **dict.fromkeys(
+        ("DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController", "StatefulSet"), _TEMPLATE
+    ),
+}
+"""Where the pod stands in a Pod and in what makes pods."""
+
+
+def dra_objects(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what is judged of an object of the DRA API."""
+    return ["spec"] if item.group == DRA_GROUP else None
+
+
+def claims(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what is judged of a claim or a template for claims."""
+    return ["spec"] if item.group == DRA_GROUP and item.kind in CLAIM_KINDS else None
+
+
+def workloads(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what is judged of what runs pods: their claims, and what their containers ask for."""
+    pod = POD_SPECS.get(item.kind)
+    if pod is None or item.group == DRA_GROUP:
+        return None
+    asks = [f"{pod}.{containers}.resources" for containers in ("containers", "initContainers")]
+    return ["spec.replicas", f"{pod}.resourceClaims", *asks]
+
+
+def claims_and_workloads(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what is judged of both."""
+    return claims(item) or workloads(item)
+
+
+def dra_objects_and_workloads(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what is judged of all that the checker reads."""
+    return dra_objects(item) or workloads(item)
+
+
+def everything(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what decides an allocation: the DRA API's objects, workloads, and nodes by their labels."""
+    if item.kind == "Node" and not item.group:
+        return ["metadata.labels"]
+    return dra_objects_and_workloads(item)
