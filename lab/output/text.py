@@ -1,0 +1,57 @@
+"""For people: compact, in colour on a terminal, each place as `file:line`."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from dra.finding import Checked, Finding, Severity, Verdict
+from lab.output import closing, printable, subject
+
+_SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.ADVICE: "bold cyan"}
+_VERDICT_STYLES = {
+    Verdict.UNREADABLE: "red",
+    Verdict.REJECTED: "red",
+    Verdict.ERROR: "red",
+    Verdict.PENDING: "yellow",
+    Verdict.ALLOCATED: "green",
+    Verdict.ACCEPTED: "green",
+}
+_DEVICES_SHOWN = 8
+
+
+def write(results: Sequence[Checked], console: Console) -> None:
+    """Print the results. An object that is merely accepted, without a finding, needs no line."""
+    for checked in results:
+        if checked.findings or checked.verdict is not Verdict.ACCEPTED:
+            _object(checked, console)
+    console.print(closing(results), highlight=False, markup=False)
+
+
+def _object(checked: Checked, console: Console) -> None:
+    line = Text.assemble(
+        (f"{printable(checked.file)}:{checked.line}", "bold"),
+        f" {printable(subject(checked))} ".replace("  ", " "),
+        (checked.verdict.value, _VERDICT_STYLES[checked.verdict]),
+    )
+    if checked.devices:
+        more = len(checked.devices) - _DEVICES_SHOWN
+        shown = ", ".join(printable(device) for device in checked.devices[:_DEVICES_SHOWN])
+        line.append(f": {shown}" + (f" and {more} more" if more > 0 else ""))
+    console.print(line, soft_wrap=not checked.devices, highlight=False)
+    for finding in checked.findings:
+        _finding(checked, finding, console)
+
+
+def _finding(checked: Checked, finding: Finding, console: Console) -> None:
+    head = Text.assemble(
+        "  ",
+        (f"{finding.severity} {finding.code}", _SEVERITY_STYLES[finding.severity]),
+        f" {printable(checked.file)}:{finding.line or checked.line}",
+        (f" {printable(finding.path)}" if finding.path else "", "dim"),
+    )
+    # Not wrapped: a terminal makes a link only of a whole `file:line`.
+    console.print(head, soft_wrap=True, highlight=False)
+    for text, style in ((finding.message, ""), (f"→ {finding.remedy}", "dim")):
+        console.print(Padding(Text(printable(text), style=style), (0, 0, 0, 4)), highlight=False)
