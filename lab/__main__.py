@@ -13,6 +13,7 @@ from rich.console import Console
 from components.expectation import Outcome
 from control_plane.incarnation import stack_folder
 from control_plane.kwokctl import delete
+from lab.check import check
 from lab.recovery import release_stale_lock, stop_orphaned_plugins, was_interrupted
 from lab.report import table
 from toolchain.environment import lab_environment
@@ -20,6 +21,7 @@ from toolchain.environment import lab_environment
 REPO = Path(__file__).resolve().parent.parent
 NARROWEST = 100
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.command()(check)
 
 
 def _usable(stack: str) -> str:
