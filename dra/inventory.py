@@ -78,7 +78,7 @@ def _node(pool: GpuPool, name: str) -> Node:
 
 def _slice(pool: GpuPool, node: str) -> ResourceSlice:
     return ResourceSlice(
-        metadata=ObjectMeta(name=f"{node}-gpu"),
+        metadata=ObjectMeta(name=f"kwok-{node}-gpu"),
         spec=ResourceSliceSpec(
             driver=GPU_DRIVER,
             node_name=node,

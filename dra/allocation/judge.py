@@ -1,0 +1,74 @@
+"""Whether a device is one that a request asks for, whatever else is taken."""
+
+from dataclasses import dataclass
+
+from dra.allocation.candidate import Candidate
+from dra.allocation.held import Held
+from dra.allocation.outcome import AllocationError
+from dra.allocation.pools import Pool
+from dra.allocation.request import Ask
+
+
+@dataclass(eq=False)
+class Budget:
+    """How many steps a search may take before it counts as too long.
+
+    The scheduler gives itself ten seconds for a node (DRASchedulerFilterTimeout).
+    """
+
+    steps: int
+
+    def spend(self, steps: int = 1) -> None:
+        """Take steps; raises OutOfSteps."""
+        self.steps -= steps
+        if self.steps < 0:
+            raise OutOfSteps
+
+
+class OutOfSteps(Exception):  # noqa: N818 - not an error of the claim
+    """The search was cut short."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """A device on a node. Two with the same `likeness` are the same to all requests."""
+
+    pool: Pool
+    candidate: Candidate
+    here: bool
+    likeness: object
+
+
+class Judge:
+    """Puts requests to devices, each once to all devices that are alike to it."""
+
+    def __init__(self, held: Held, *, taints: bool, binding: bool) -> None:
+        self.held = held
+        self._taints, self._binding = taints, binding
+        self._matches: dict[tuple[Ask, object], bool | AllocationError] = {}
+
+    def matches(self, ask: Ask, spot: Spot) -> bool | AllocationError:
+        """Tell whether a device is one that a request asks for; an error is returned, not raised."""
+        key = ask, spot.likeness
+        if key not in self._matches:
+            self._matches[key] = self._judge(ask, spot)
+        return self._matches[key]
+
+    def is_match(self, ask: Ask, spot: Spot) -> bool:
+        """Tell the same; raises AllocationError."""
+        matches = self.matches(ask, spot)
+        if isinstance(matches, AllocationError):
+            raise matches
+        return matches
+
+    def _judge(self, ask: Ask, spot: Spot) -> bool | AllocationError:
+        if not self._binding and spot.candidate.device.binding_conditions:
+            return False
+        try:
+            return ask.matches(spot.candidate) and spot.here and ask.consumption(spot.candidate) is not None
+        except AllocationError as error:
+            return error
+
+    def keeps_away(self, ask: Ask, candidate: Candidate) -> bool:
+        """Tell whether a taint of the device keeps a request away."""
+        return self._taints and not all(ask.tolerates(taint) for taint in candidate.taints)

@@ -1,0 +1,300 @@
+"""Why no node can satisfy the claims of a pod, in numbers, for the node that comes nearest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dra.allocation.candidate import Candidate
+from dra.allocation.constraint import Constraint
+from dra.allocation.funnel import Funnel, devices, funnel, listed, short_counters
+from dra.allocation.judge import Budget, OutOfSteps, Spot
+from dra.allocation.outcome import AllocationError, Unsatisfied
+from dra.allocation.plan import ClaimPlan
+from dra.allocation.pod import Pod
+from dra.allocation.request import MAX_DEVICES, Ask, Condition
+from dra.allocation.search import Search
+from dra.objects import Node
+
+_STEPS = 20_000
+"""What the reason on one node may take; beyond that it is given in general terms."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Why a node is missed. The further it comes before something fails, the higher its `rank`."""
+
+    rank: tuple[float, ...]
+    claim: str
+    path: str
+    why: str
+    funnel: Funnel | None = None
+
+
+def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
+    """Return why the claims stay pending."""
+    known = len(pod.cluster.pools.nodes)
+    first = pod.claims[0].metadata.name
+    if not known:
+        return Unsatisfied(first, "", "there is no node")
+    if not nodes:
+        which = "the only node does" if known == 1 else f"none of the {known} nodes does"
+        return Unsatisfied(first, "", f"{which} take the pod at all, whatever devices are there")
+    alike: dict[tuple[int, str], Node] = {}
+    for node in nodes:
+        bound = pod.unavailable(node)
+        alike.setdefault((pod.views.shape(node), bound.metadata.name if bound else ""), node)
+    misses = [_miss(pod, node) for node in alike.values()]
+    best = max(misses, key=lambda miss: miss.rank)
+    return Unsatisfied(best.claim, best.path, _everywhere(pod, nodes, best) or best.why)
+
+
+def _miss(pod: Pod, node: Node) -> Miss:
+    name = node.metadata.name
+    search = _Prefix(replace(pod, budget=Budget(_STEPS)), node)
+    try:
+        for number, plan in enumerate(pod.plans):
+            before = pod.plans[:number]
+            if not search.fits([*before, plan]):
+                miss = _in_claim(search, before, plan)
+                return replace(miss, rank=(number, *miss.rank), why=f"{name}: {miss.why}{search.left_out()}")
+    except OutOfSteps:
+        why = f"{name}: its devices do not satisfy all claims together"
+        return Miss((-1,), pod.claims[pod.plans[0].index].metadata.name, "", why)
+    bound = pod.unavailable(node)
+    claim = bound.metadata.name if bound else pod.claims[0].metadata.name
+    others = f"{name} has devices for the other claims, but " if pod.plans else f"{name}: "
+    return Miss((len(pod.plans),), claim, "", f"{others}claim {claim} is allocated already, for other nodes")
+
+
+class _Prefix:
+    """Searches on one node for a part of what a pod asks."""
+
+    def __init__(self, pod: Pod, node: Node) -> None:
+        self.pod, self.node = pod, node
+
+    def search(self, plans: Sequence[ClaimPlan]) -> Search | None:
+        """Return a search that found devices, or None. An error counts as found: it is not what fails."""
+        search = self.pod.search(self.node, plans)
+        try:
+            return search if search.run() else None
+        except AllocationError:
+            return search
+
+    def fits(self, plans: Sequence[ClaimPlan]) -> bool:
+        return self.search(plans) is not None
+
+    def funnel(self, ask: Ask) -> Funnel:
+        return funnel(ask, self.pod.search(self.node, []))
+
+    def left_out(self) -> str:
+        """Return what is said of pools from which nothing is allocated."""
+        out = [
+            f"pool {pool} is left out: {pool.incomplete or pool.invalid}"
+            for pool in self.pod.cluster.pools.on(self.node)
+            if pool.incomplete or pool.invalid
+        ]
+        return "".join(f"; {each}" for each in out[:3])
+
+
+def _in_claim(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan) -> Miss:
+    """Return which request fails; if none does without the constraints, which constraint."""
+    claim = search.pod.claims[plan.index].metadata.name
+    for number in range(len(plan.requests)):
+        some = replace(plan, requests=plan.requests[: number + 1], constraints=[])
+        if not search.fits([*before, some]):
+            miss = _in_request(search, before, some)
+            return replace(miss, rank=(number, *miss.rank), claim=claim)
+    for number, constraint in enumerate(plan.constraints):
+        some = replace(plan, constraints=plan.constraints[: number + 1])
+        if not search.fits([*before, some]):
+            size, why = _in_constraint(search, before, some)
+            return Miss((len(plan.requests) + number, size), claim, constraint.path, why)
+    # Only where an error on the way counted as found.
+    return Miss((0,), claim, "", "its devices do not satisfy the claim")
+
+
+def _in_request(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan) -> Miss:
+    """Return why the last request of a plan fails; without alternatives or with all of them."""
+    misses = [_in_ask(search, before, plan, ask) for ask in plan.requests[-1]]
+    best = max(misses, key=lambda miss: miss.rank)
+    if len(misses) == 1:
+        return best
+    alternatives = "; ".join(
+        f"{ask.full_name}: {miss.why}" for ask, miss in zip(plan.requests[-1], misses, strict=True)
+    )
+    return replace(best, why=f"no alternative can be met. {alternatives}", funnel=None)
+
+
+def _in_ask(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan, ask: Ask) -> Miss:
+    stages = search.funnel(ask)
+    failing = stages.failing
+    if failing is not None:
+        stage = stages.stages[failing]
+        words = stages.words(failing + 1)
+        if stage.condition is not None:
+            words = _at_selector(stages, failing)
+        few = failing == 0 and stage.left
+        return Miss(
+            (failing, len(stage.left) / stages.asked),
+            "",
+            f"{ask.path}.count" if few else stage.path,
+            f"{words}, {stages.asked_words}",
+            stages,
+        )
+    words, rank = stages.words(), len(stages.stages)
+    least = sum(min(_asked(search, each) for each in asks) for asks in plan.requests[:-1])
+    if stages.asked + least > MAX_DEVICES:
+        why = (
+            f"{words}, but with {stages.asked} of them the claim has {stages.asked + least} devices, and "
+            f"{MAX_DEVICES} is the most that one claim can have"
+        )
+        return Miss((rank, 0), "", f"{ask.path}.count", why)
+    path = f"{ask.path}.allocationMode" if ask.all_ else f"{ask.path}.count"
+    return Miss((rank, 1), "", path, f"{words}, {_beside(search, before, plan, stages)}")
+
+
+def _asked(search: _Prefix, ask: Ask) -> int:
+    return search.funnel(ask).asked if ask.all_ else ask.count
+
+
+def _at_selector(stages: Funnel, failing: int) -> str:
+    """Name the selector that leaves too few."""
+    stage, former = stages.stages[failing], stages.stages[failing - 1]
+    words = stages.stages[0].words
+    if former.condition is not None:
+        words += f", {len(former.left)} match the selector{'s' if failing > 2 else ''} before"  # noqa: PLR2004 - the class, and one selector
+    match = "matches" if len(stage.left) == 1 else "match"
+    return f"{words}, {len(stage.left)} {match} the selector {_expression(stage.condition)}"
+
+
+def _beside(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan, stages: Funnel) -> str:
+    """Say what the requests that come before take away, by one way to satisfy them."""
+    others = search.search([*before, replace(plan, requests=plan.requests[:-1])])
+    ask = stages.ask
+    picks = others.picks if others else []
+    taken = {pick.spot.candidate.id: pick.ask for pick in picks if not pick.spot.candidate.shared}
+    gone = [spot for spot in stages.left if spot.candidate.id in taken]
+    left = len(stages.left) - len(gone)
+    if gone and left < stages.asked:
+        takers = listed(_taker(taken[spot.candidate.id], ask) for spot in gone)
+        return f"{left} {'is' if left == 1 else 'are'} left beside {takers}, {stages.asked_words}"
+    counters = short_counters(others, stages.left) if others else ""
+    if counters:
+        return f"but not beside the others: their shared counters do not suffice ({counters})"
+    if any(spot.candidate.counters for spot in stages.left):
+        return f"{stages.asked_words}, but their shared counters do not suffice for so many"
+    if not picks and not before:
+        return f"{stages.asked_words}, but they do not go together"
+    takers = listed(_taker(pick.ask, ask) for pick in picks)
+    return f"{stages.asked_words}, but they are not enough beside {takers or 'the others'}"
+
+
+def _taker(taker: Ask, ask: Ask) -> str:
+    if taker.claim == ask.claim:
+        return f"request {taker.full_name}"
+    return f"claim {taker.claim_name.partition('/')[2]}"
+
+
+def _in_constraint(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan) -> tuple[float, str]:
+    """Say why the last constraint of a plan fails, and how near it comes."""
+    constraint = plan.constraints[-1]
+    if len(plan.constraints) > 1 and search.fits([*before, replace(plan, constraints=[constraint])]):
+        others = " and ".join(each.attribute for each in plan.constraints[:-1])
+        verb = "differ in" if constraint.distinct else "share"
+        return 0, (
+            f"enough devices {verb} {constraint.attribute}, but not together with the constraint"
+            f"{'s' if len(plan.constraints) > 2 else ''} on {others}"  # noqa: PLR2004 - one other
+        )
+    concerned = [search.funnel(ask) for asks in plan.requests for ask in asks if constraint.concerns(ask)]
+    if len(concerned) == 1:
+        return _of_one(constraint, concerned[0])
+    return _of_several(constraint, concerned)
+
+
+def _of_one(constraint: Constraint, stages: Funnel) -> tuple[float, str]:
+    best, words = _agreeing(constraint, stages.left)
+    whole = f"{stages.words()}, {words}, {stages.asked_words}"
+    if best >= stages.asked:
+        whole += ", but the other requests need them too"
+    return best / stages.asked, whole
+
+
+def _agreeing(constraint: Constraint, spots: Sequence[Spot]) -> tuple[int, str]:
+    """Return how many of some devices satisfy a constraint together, with words for it."""
+    values = [spot.candidate.attribute(constraint.attribute) for spot in spots]
+    have = [value for value in values if value is not None]
+    name = constraint.attribute
+    if not have:
+        return 0, f"none of them has the attribute {name}"
+    only = f"{len(have)} {'has' if len(have) == 1 else 'have'} {name}, " if len(have) < len(values) else ""
+    if constraint.distinct:
+        different = len(set(have))
+        return different, f"{only}there {'is' if different == 1 else 'are'} {different} different {name}"
+    best = max(have.count(value) for value in set(have))
+    return best, f"{only}{best} {'has' if best == 1 else 'share'} one {name}"
+
+
+def _of_several(constraint: Constraint, concerned: Sequence[Funnel]) -> tuple[float, str]:
+    name = constraint.attribute
+    parts = [
+        f"{each.ask.full_name}: {each.words()}, {_agreeing(constraint, each.left)[1]}, {each.asked_words}"
+        for each in concerned
+    ]
+    verb = "differ in" if constraint.distinct else "share one"
+    nearest = min(min(_agreeing(constraint, each.left)[0] / each.asked, 1) for each in concerned)
+    requests = listed(each.ask.full_name for each in concerned)
+    return nearest, f"all the devices of the requests {requests} must {verb} {name}. {'; '.join(parts)}"
+
+
+def _everywhere(pod: Pod, nodes: Sequence[Node], miss: Miss) -> str:
+    """Say it of all nodes at once, where no device of any node is of the class or passes a selector."""
+    stages = miss.funnel
+    failing = stages.failing if stages else None
+    if stages is None or failing is None:
+        return ""
+    ask, stage = stages.ask, stages.stages[failing]
+    every = pod.views.census(nodes)
+    of_class = [
+        (device, count)
+        for device, count in every
+        if all(ask.would_meet(each, device) for each in ask.conditions if each.of_class)
+    ]
+    if not of_class:
+        where = "the node" if len(nodes) == 1 else f"all {len(nodes)} nodes"
+        total = devices(sum(count for _, count in every))
+        return f"0 of {total} on {where} are of class {ask.class_name}, {stages.asked_words}"
+    condition = stage.condition
+    if condition is None or any(
+        ask.would_meet(condition, device)
+        for device, _ in of_class
+        if all(ask.would_meet(each, device) for each in ask.conditions if each.index < condition.index)
+    ):
+        return ""
+    total = devices(sum(count for _, count in of_class))
+    return (
+        f"0 of {total} of class {ask.class_name} match the selector {_expression(condition)}"
+        f"{_values(condition, [device for device, _ in of_class])}, {stages.asked_words}"
+    )
+
+
+def _values(condition: Condition, every: Sequence[Candidate]) -> str:
+    """Say which values the attributes have that a selector reads."""
+    said = ""
+    for name in sorted(condition.reads or ()):
+        domain, _, identifier = name.partition("/")
+        short = identifier if all(device.id.driver == domain for device in every) else name
+        values = sorted({value for device in every if (value := device.attribute(name)) is not None})
+        if not values:
+            said += f"; none of them has the attribute {name}"
+            continue
+        texts = listed(f"'{value}'" if value.type_ == "string" else str(value) for value in values)
+        said += (
+            f"; the value of {short} is {texts}"
+            if len(values) == 1
+            else f"; the values of {short} are {texts}"
+        )
+    return said
+
+
+def _expression(condition: Condition | None) -> str:
+    text = " ".join(condition.expression.split()) if condition else ""
+    return f"`{text if len(text) <= 120 else text[:117] + '...'}`"  # noqa: PLR2004 - what a line can bear
