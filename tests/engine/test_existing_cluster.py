@@ -44,7 +44,7 @@ def test_it_gets_the_lab_and_keeps_its_nodes(existing: Checkout) -> None:
     assert down.returncode == 0, down.stdout + down.stderr
     node = json.loads(existing.kubectl("get", "node", "node-01", "-o", "json", stack=BASE))
     assert "nvidia.com/gpu" not in node["status"]["allocatable"]
-    assert "run.ai/simulated-gpu-node-pool" not in node["metadata"]["labels"]
+    assert "run.ai/simulated-gpu-node-pool" not in node["metadata"].get("labels", {})
     assert "greedy" not in existing.kubectl("get", "namespaces", "-o", "name", stack=BASE)
 
 
