@@ -1,0 +1,357 @@
+"""Evaluation of a checked expression, as the API server's and the scheduler's runtime (cel-go) does it.
+
+Google's runtime in `cel-expr-python` cannot stand in for it: it takes a version that is compared with a string
+for merely different where the scheduler fails the pod, knows no maps with a default, no limit on the cost,
+and says other things. So the checked expression is turned into closures here.
+Source: `interpreter` of cel-go 0.29; `k8s.io/dynamic-resource-allocation/cel/compile.go`, Kubernetes 1.37.2.
+"""
+
+from collections.abc import Callable, Sequence
+
+from dra.cel.cost import LIMIT, is_bind
+from dra.cel.functions import Value, call, is_known
+from dra.cel.functions import collections, kubernetes, standard, text  # noqa: F401 - they enter their functions
+from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select
+from dra.cel.values import (
+    NONE,
+    EvaluationError,
+    Optional,
+    TypeValue,
+    map_key,
+    type_name,
+)
+
+
+class Attributes(dict[str, Value]):
+    """What a device has, by domain; a domain that it does not have is an empty one."""
+
+    EMPTY: dict[str, Value] = {}  # noqa: RUF012 - a value of CEL, which nothing changes
+
+
+class _Scope:
+    """The values of variables, and what is left of the cost that an evaluation may have."""
+
+    __slots__ = ("budget", "variables")
+
+    def __init__(self, variables: dict[str, Value]) -> None:
+        self.variables = variables
+        self.budget = LIMIT
+
+    def spend(self, cost: int) -> None:
+        """Take a cost off the budget. Only turns of loops and sizes are counted, which is all that can grow."""
+        self.budget -= cost
+        if self.budget < 0:
+            raise EvaluationError("operation cancelled: actual cost limit exceeded")
+
+
+_Program = Callable[[_Scope], Value]
+
+
+def program(expression: Node) -> Callable[[dict[str, Value]], Value]:
+    """Return what evaluates an expression on the values of its variables."""
+    run = _compile(expression)
+    return lambda variables: run(_Scope(variables))
+
+
+def _compile(node: Node) -> _Program:
+    match node:
+        case Literal():
+            value = node.value
+            return lambda _: value
+        case Name():
+            return _name(node)
+        case Select():
+            return _select(node)
+        case Call():
+            return _call(node)
+        case ListOf():
+            return _list(node)
+        case MapOf():
+            return _map(node)
+        case Comprehension():
+            return _bind(node) if is_bind(node) else _loop(node)
+        case Message():
+            return _refuse(
+                f"a message ({node.name}) is built, which the checker cannot do: write the value itself"
+            )
+        case _:
+            raise TypeError(f"{node} is of no known kind")
+
+
+def _refuse(why: str) -> _Program:
+    def run(_: _Scope) -> Value:
+        raise EvaluationError(why)
+
+    return run
+
+
+def _name(node: Name) -> _Program:
+    name = node.name
+
+    def run(scope: _Scope) -> Value:
+        value = scope.variables.get(name, scope)
+        if value is scope:
+            return TypeValue(name)
+        return value() if isinstance(value, _Lazy) else value
+
+    return run
+
+
+def _get(container: Value, key: Value) -> Optional:
+    """Return what there is under a key; an Attributes has something under any."""
+    if isinstance(container, Attributes) and isinstance(key, str):
+        return Optional(container.get(key, Attributes.EMPTY), present=True)
+    return standard.find(container, key)
+
+
+def _index(container: Value, key: Value) -> Value:
+    if isinstance(container, Optional):
+        return _chain(container, key)
+    found = _get(container, key)
+    if found.present:
+        return found.value
+    what = "index out of bounds" if isinstance(container, list) else "no such key"
+    raise EvaluationError(f"{what}: {standard.text(key)}")
+
+
+def _chain(container: Value, key: Value) -> Optional:
+    """Return what there is under a key of what there may be."""
+    if isinstance(container, Optional):
+        if not container.present:
+            return NONE
+        container = container.value
+    return _get(container, key)
+
+
+def _select(node: Select) -> _Program:
+    operand, field = _compile(node.operand), node.field
+    if not node.test:
+        return lambda scope: _index(operand(scope), field)
+    return lambda scope: _chain(operand(scope), field).present
+
+
+def _call(node: Call) -> _Program:  # noqa: C901, PLR0911, PLR0912 - one return for each special form
+    nodes = [*([node.target] if node.target else []), *node.arguments]
+    parts = [_compile(part) for part in nodes]
+    match node.function:
+        case "_&&_":
+            return _logical(parts, decisive=False)
+        case "_||_":
+            return _logical(parts, decisive=True)
+        case "_?_:_":
+            return _conditional(parts)
+        case "@not_strictly_false":
+            return _not_strictly_false(parts[0])
+        case "or":
+            return lambda scope: optional if (optional := parts[0](scope)).present else parts[1](scope)
+        case "orValue":
+            return lambda scope: optional.value if (optional := parts[0](scope)).present else parts[1](scope)
+        case "_[_]":
+            return lambda scope: _index(parts[0](scope), parts[1](scope))
+        case "_?._" | "_[?_]":
+            return lambda scope: _chain(parts[0](scope), parts[1](scope))
+        case "_+_":
+            return _addition(parts)
+        case "sum":
+            kind = node.type.name
+            return lambda scope: collections.total(parts[0](scope), kind)
+        case name if name in standard.OPERATORS:
+            operator = standard.OPERATORS[name]
+            if len(parts) == 1:
+                return lambda scope: operator(parts[0](scope))
+            return lambda scope: operator(parts[0](scope), parts[1](scope))
+        case name if is_known(name):
+            return _function(name, parts)
+        case name:
+            return _refuse(
+                f"the function {name} is not known to this checker: judge the selector on a cluster"
+            )
+
+
+def _function(name: str, parts: Sequence[_Program]) -> _Program:
+    def run(scope: _Scope) -> Value:
+        arguments = [part(scope) for part in parts]
+        for argument in arguments:
+            if isinstance(argument, str | bytes | list | dict):
+                scope.spend(len(argument) // 10 + 1)
+        return call(name, arguments)
+
+    return run
+
+
+def _addition(parts: Sequence[_Program]) -> _Program:
+    left, right = parts
+
+    def run(scope: _Scope) -> Value:
+        total = standard.add(left(scope), right(scope))
+        if isinstance(total, str | bytes | list):
+            scope.spend(len(total) // 10)
+        return total
+
+    return run
+
+
+def _logical(parts: Sequence[_Program], *, decisive: bool) -> _Program:
+    """Return a program of && or ||: either side decides alone, even if the other fails."""
+    left, right = parts
+
+    def run(scope: _Scope) -> Value:
+        failure = None
+        for side in (left, right):
+            try:
+                value = side(scope)
+            except EvaluationError as error:
+                failure = failure or error
+                if scope.budget < 0:
+                    raise
+                continue
+            if value is decisive:
+                return decisive
+            if not isinstance(value, bool):
+                failure = failure or EvaluationError("no such overload")
+        if failure:
+            raise failure
+        return not decisive
+
+    return run
+
+
+def _conditional(parts: Sequence[_Program]) -> _Program:
+    condition, yes, no = parts
+
+    def run(scope: _Scope) -> Value:
+        value = condition(scope)
+        if not isinstance(value, bool):
+            raise EvaluationError("no such overload")
+        return yes(scope) if value else no(scope)
+
+    return run
+
+
+def _not_strictly_false(part: _Program) -> _Program:
+    def run(scope: _Scope) -> Value:
+        try:
+            return part(scope) is not False
+        except EvaluationError:
+            return True
+
+    return run
+
+
+def _list(node: ListOf) -> _Program:
+    parts = [(_compile(element), index in node.optional) for index, element in enumerate(node.elements)]
+
+    def run(scope: _Scope) -> Value:
+        elements: list[Value] = []
+        for part, optional in parts:
+            value = part(scope)
+            if not optional:
+                elements.append(value)
+            elif value.present:
+                elements.append(value.value)
+        return elements
+
+    return run
+
+
+def _map(node: MapOf) -> _Program:
+    parts = [(_compile(key), _compile(value), optional) for key, value, optional in node.entries]
+
+    def run(scope: _Scope) -> Value:
+        entries: dict[Value, Value] = {}
+        for key_part, value_part, optional in parts:
+            key, value = key_part(scope), value_part(scope)
+            if not isinstance(key, str | bool | int):
+                raise EvaluationError(f"unsupported key type: {type_name(key)}")
+            if optional:
+                if not value.present:
+                    continue
+                value = value.value
+            if map_key(key) in entries:
+                raise EvaluationError(f"Failed with repeated key: {standard.text(key)}")
+            entries[map_key(key)] = value
+        return entries
+
+    return run
+
+
+class _Lazy:
+    """The value of cel.bind's variable, which is not evaluated before it is read."""
+
+    __slots__ = ("_part", "_scope", "_value")
+
+    def __init__(self, part: _Program, scope: _Scope) -> None:
+        self._part: _Program | None = part
+        self._scope = scope
+        self._value: Value = None
+
+    def __call__(self) -> Value:
+        if self._part:
+            self._value = self._part(self._scope)
+            self._part = None
+        return self._value
+
+
+def _nested(scope: _Scope, variables: dict[str, Value]) -> _Scope:
+    nested = _Scope(scope.variables | variables)
+    nested.budget = scope.budget
+    return nested
+
+
+def _bind(node: Comprehension) -> _Program:
+    initial, result, name = _compile(node.initial), _compile(node.result), node.accumulator
+
+    def run(scope: _Scope) -> Value:
+        nested = _nested(scope, {name: _Lazy(initial, scope)})
+        try:
+            return result(nested)
+        finally:
+            scope.budget = min(scope.budget, nested.budget)
+
+    return run
+
+
+def _loop(node: Comprehension) -> _Program:
+    around, initial = _compile(node.range), _compile(node.initial)
+    condition, step, result = _compile(node.condition), _compile(node.step), _compile(node.result)
+    accumulator, first, second = node.accumulator, node.variable, node.second_variable
+
+    def run(scope: _Scope) -> Value:
+        items = standard.iterated(around(scope), pairs=bool(second))
+        nested = _nested(scope, {accumulator: initial(scope)})
+        variables = nested.variables
+        try:
+            for item, value in items:
+                nested.spend(1)
+                variables[first] = item
+                if second:
+                    variables[second] = value
+                if condition(nested) is False:
+                    break
+                variables[accumulator] = _attempt(step, nested)
+            return result(nested)
+        finally:
+            scope.budget = min(scope.budget, nested.budget)
+
+    return run
+
+
+class _Failed(_Lazy):
+    """An accumulator whose last step failed: the error counts only if nobody decides otherwise."""
+
+    __slots__ = ("_error",)
+
+    def __init__(self, error: EvaluationError) -> None:
+        self._error = error
+
+    def __call__(self) -> Value:
+        raise self._error
+
+
+def _attempt(step: _Program, scope: _Scope) -> Value:
+    try:
+        return step(scope)
+    except EvaluationError as error:
+        if scope.budget < 0:
+            raise
+        return _Failed(error)

@@ -1,0 +1,53 @@
+"""The functions of the API server's CEL environment, each with the types of arguments that it takes."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dra.cel.values import EvaluationError, type_name
+
+Value = Any
+"""A value of CEL, of which `dra.cel.values` tells."""
+
+Function = Callable[..., Value]
+
+_TABLE: dict[str, list[tuple[tuple[str, ...], Function]]] = defaultdict(list)
+_SHORT = {
+    "Quantity": "kubernetes.Quantity",
+    "Semver": "kubernetes.Semver",
+    "URL": "kubernetes.URL",
+    "Format": "kubernetes.NamedFormat",
+    "IP": "net.IP",
+    "CIDR": "net.CIDR",
+    "timestamp": "google.protobuf.Timestamp",
+    "duration": "google.protobuf.Duration",
+    "optional": "optional_type",
+}
+
+
+def function(signature: str) -> Callable[[Function], Function]:
+    """Enter a function under a signature such as `compareTo(Quantity, Quantity)`; a receiver comes first."""
+    name, _, parameters = signature.rstrip(")").partition("(")
+    kinds = tuple(_SHORT.get(kind, kind) for kind in filter(None, parameters.split(", ")))
+
+    def enter(implementation: Function) -> Function:
+        _TABLE[name].append((kinds, implementation))
+        return implementation
+
+    return enter
+
+
+def call(name: str, arguments: Sequence[Value]) -> Value:
+    """Return the function's value; raise EvaluationError with cel-go's words if no overload takes the arguments."""
+    kinds = [type_name(argument) for argument in arguments]
+    for parameters, implementation in _TABLE.get(name, ()):
+        if len(parameters) == len(kinds) and all(
+            parameter in {kind, "dyn"} for parameter, kind in zip(parameters, kinds, strict=True)
+        ):
+            return implementation(*arguments)
+    raise EvaluationError(f"no such overload: {name}({', '.join(kinds)})")
+
+
+def is_known(name: str) -> bool:
+    """Tell whether there is such a function."""
+    return name in _TABLE

@@ -1,0 +1,157 @@
+"""Selectors: compiled once, asked of each device, and evaluated once for all devices that look alike to them.
+
+Source: `k8s.io/dynamic-resource-allocation/cel`, Kubernetes 1.37.2.
+"""
+
+from functools import cache
+from typing import Any
+
+from dra.cel.checks import check
+from dra.cel.cost import LIMIT, estimate
+from dra.cel.environment import attribute_type, environment
+from dra.cel.errors import CompileError, checker_message
+from dra.cel.evaluation import Attributes, program
+from dra.cel.reads import Key, reads
+from dra.cel.syntax import Node, decode
+from dra.cel.values import EvaluationError, Semver, type_name
+from dra.device import Device, DeviceAttribute
+from dra.gates import Target
+from dra.quantity import Quantity
+
+_GUARD_HINT = (
+    ". consider using CEL optional chaining (.? followed by orValue()) "
+    "or guarding the check with has() for optional fields"
+)
+
+_VIEWS_KEPT = 50_000
+
+
+class _View:
+    """A device as selectors see it: plain values by key, each with its type, as 1 and true are not the same."""
+
+    __slots__ = ("device", "driver", "values")
+
+    def __init__(self, driver: str, device: Device) -> None:
+        self.driver, self.device = driver, device
+        self.values: dict[Key, tuple[str, Any]] = {}
+        for name, attribute in device.attributes.items():
+            self.values[("attributes", *_qualified(name, driver))] = _plain(attribute)
+        for name, capacity in device.capacity.items():
+            self.values[("capacity", *_qualified(name, driver))] = ("quantity", capacity.value)
+
+    def variables(self) -> dict[str, Any]:
+        """Return the variables of an expression."""
+        parts = {"attributes": Attributes(), "capacity": Attributes()}
+        for (part, domain, key), (kind, plain) in self.values.items():
+            parts[part].setdefault(domain, {})[key] = _value(kind, plain)
+        multiple = bool(self.device.allow_multiple_allocations)
+        return {"device": {"driver": self.driver, "allowMultipleAllocations": multiple, **parts}}
+
+
+def _qualified(name: str, driver: str) -> tuple[str, str]:
+    """Return domain and identifier; a bare name is in the driver's domain."""
+    domain, slash, key = name.partition("/")
+    return (domain, key) if slash else (driver, name)
+
+
+def _plain(attribute: DeviceAttribute) -> tuple[str, Any]:
+    for name in ("ints", "bools", "strings", "versions"):
+        if (values := getattr(attribute, name)) is not None:
+            return name, tuple(values)
+    for name in ("int_", "bool_", "string", "version"):
+        if (value := getattr(attribute, name)) is not None:
+            return name, value
+    return "none", None
+
+
+def _value(kind: str, plain: Any) -> Any:  # noqa: ANN401 - a value of CEL
+    match kind:
+        case "quantity":
+            return Quantity.parse(plain)
+        case "version":
+            return Semver.parse(plain)
+        case "versions":
+            return [Semver.parse(version) for version in plain]
+        case "ints" | "bools" | "strings":
+            return list(plain)
+        case _:
+            return plain
+
+
+_views: dict[tuple[int, str], _View] = {}
+
+
+def _view(driver: str, device: Device) -> _View:
+    """Return the device's view: made once, as many selectors look at the same device."""
+    view = _views.get((id(device), driver))
+    # The view holds the device, so that its id cannot become another's.
+    if view is None or view.device is not device:
+        if len(_views) >= _VIEWS_KEPT:
+            _views.clear()
+        view = _views[id(device), driver] = _View(driver, device)
+    return view
+
+
+class Selector:
+    """A compiled expression."""
+
+    def __init__(self, expression: str, checked: Node) -> None:
+        self.expression = expression
+        found = reads(checked)
+        self.unguarded: frozenset[tuple[str, str]] = frozenset(
+            (domain, key) for part, domain, key in found.unguarded if (part, domain, key) not in found.guarded
+        )
+        """The keys (domain, identifier) that are read without has, .? or in: one day they abort the pod."""
+        self._keys = None if found.everything else tuple(sorted(found.keys))
+        self._reads_driver = found.driver
+        self._reads_multiple = found.multiple_allocations
+        self._program = program(checked)
+        self._verdicts: dict[Any, bool | EvaluationError] = {}
+
+    def matches(self, driver: str, device: Device) -> bool:
+        """Tell whether a device satisfies the selector; raise EvaluationError where the scheduler fails the pod."""
+        view = _view(driver, device)
+        # Everything else of a device cannot change the verdict.
+        keys = self._keys
+        seen: Any = (
+            tuple(sorted(view.values.items())) if keys is None else tuple(map(view.values.get, keys)),
+            driver if self._reads_driver or keys is None else None,
+            device.allow_multiple_allocations if self._reads_multiple or keys is None else None,
+        )
+        verdict = self._verdicts.get(seen)
+        if verdict is None:
+            verdict = self._verdicts[seen] = self._evaluate(view)
+        if isinstance(verdict, EvaluationError):
+            raise verdict
+        return verdict
+
+    def _evaluate(self, view: _View) -> bool | EvaluationError:
+        try:
+            result = self._program(view.variables())
+        except EvaluationError as error:
+            hint = _GUARD_HINT if str(error).startswith("no such key: ") else ""
+            return EvaluationError(f"{error}{hint}")
+        except RecursionError:
+            return EvaluationError("the expression is nested too deeply for this checker: split it up")
+        if isinstance(result, bool):
+            return result
+        return EvaluationError(
+            f"CEL result of type {type_name(result)} could not be converted to bool: "
+            f"type conversion error from '{type_name(result)}' to 'bool'"
+        )
+
+
+@cache
+def compile_selector(expression: str, target: Target) -> Selector:
+    """Return the selector; raise CompileError with what the API server of the release says against it."""
+    try:
+        compiled = environment(target).compile(expression)
+    except RuntimeError as error:
+        raise CompileError(f"compilation failed: {checker_message(str(error), expression)}") from None
+    checked = decode(compiled.serialize())
+    check(checked, expression)
+    if str(checked.type) not in {"bool", attribute_type(target)}:
+        raise CompileError(f"must evaluate to bool or the unknown type, not {checked.type}")
+    if estimate(checked) > LIMIT:
+        raise CompileError("too complex, exceeds cost limit", forbidden=True)
+    return Selector(expression, checked)
