@@ -15,7 +15,7 @@ from pathlib import Path
 CLUSTER = "lab"
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller")
 
-SHARED = ("bin", "env", "pulumi", "state")
+SHARED = ("bin", "env", "pulumi", "rehearsals", "state")
 """What else is in .lab: taking such a stack down would take it along."""
 
 

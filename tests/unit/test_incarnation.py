@@ -147,7 +147,7 @@ def test_a_process_s_command_line_is_empty_once_it_is_gone(start: Start) -> None
     assert command_line(process.pid) == ""
 
 
-@pytest.mark.parametrize("name", ["bin", "env", "pulumi", "state"])
+@pytest.mark.parametrize("name", ["bin", "env", "pulumi", "rehearsals", "state"])
 def test_a_stack_cannot_take_what_all_stacks_share(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="belongs to all stacks"):
         stack_folder(tmp_path, name)
