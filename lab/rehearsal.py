@@ -1,0 +1,257 @@
+"""Documents put to a real API server and scheduler: what becomes of each.
+
+The question is the checker's (`dra.checker`): every pod is judged alone on the inventory, be it one of the
+documents, made from a workload's template, or assumed for a claim that no pod uses.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, cast
+
+from dra.finding import Verdict
+from lab.api import CLUSTER_WIDE, Json, RefusedError, name_of, namespace_of, part_of
+from lab.trial import Trials, Tried
+from lab.trial_objects import consumer
+
+Documents = Sequence[Mapping[str, Any]]
+
+_REFERENCES = {
+    "ResourceClaim": "resourceClaimName",
+    "ResourceClaimTemplate": "resourceClaimTemplateName",
+}
+"""How a pod names each."""
+
+CLAIMS = tuple(_REFERENCES)
+
+_TEMPLATES: Mapping[str, Sequence[str]] = {
+    "Pod": (),
+    "PodTemplate": ("template",),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+    **dict.fromkeys(
+        ("DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController", "StatefulSet"),
+        ("spec", "template"),
+    ),
+}
+"""Where the kinds that make pods have the pod."""
+
+_OF_OTHERS = (
+    "serviceAccountName",
+    "serviceAccount",
+    "priorityClassName",
+    "priority",
+    "runtimeClassName",
+    "overhead",
+    "schedulerName",
+    "schedulingGates",
+)
+"""What a pod asks of objects and programs that a rehearsal does not have. Its claims do not need them."""
+
+_OF_ONE_THAT_IS = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "ownerReferences",
+)
+"""What the API server has added to an object that somebody wrote down with `kubectl get`."""
+
+_PAST_THE_SCHEDULER = "the pod's nodeName goes past the scheduler, and nobody else allocates its claims"
+
+_WORST_FIRST = (Verdict.ERROR, Verdict.PENDING, Verdict.ALLOCATED)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a document; `field` is what the API server complains about."""
+
+    verdict: Verdict
+    message: str = ""
+    field: str = ""
+    devices: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _User:
+    """A pod to try, its document (if it has one), and the documents of its claims by its names for them."""
+
+    pod: Mapping[str, Any]
+    claims: Mapping[str, int]
+    document: int | None = None
+
+
+def rehearse(trials: Trials, documents: Documents, inventory: Documents = ()) -> list[Outcome]:
+    """Return the outcome of each document, in their order. The names in the inventory must be different."""
+    return _Rehearsal(trials, documents, inventory).outcomes()
+
+
+class _Rehearsal:
+    def __init__(self, trials: Trials, documents: Documents, inventory: Documents) -> None:
+        self._trials, self._inventory = trials, inventory
+        self._documents = [_new(document) for document in documents]
+        self._outcomes: dict[int, Outcome] = {}
+        self._held: dict[int, Json] = {}
+        """What a claim's first pod got for it, which the others have to share."""
+
+    def outcomes(self) -> list[Outcome]:
+        self._apply()
+        users = [_User(*self._user(document), index) for index, document in self._accepted([*_TEMPLATES])]
+        used = {claim for user in users for claim in user.claims.values()}
+        unused = [each for each in self._accepted(CLAIMS) if each[0] not in used]
+        for user in users:
+            if user.claims:
+                self._try(user)
+        for index, document in unused:
+            source = {_REFERENCES[document["kind"]]: name_of(document)}
+            self._try(_User(consumer(f"gpulab-{index}", namespace_of(document), source), {"c": index}))
+        return [self._outcomes.get(index, Outcome(Verdict.ACCEPTED)) for index in range(len(self._documents))]
+
+    def _accepted(self, kinds: Sequence[str]) -> list[tuple[int, Mapping[str, Any]]]:
+        return [
+            (index, document)
+            for index, document in enumerate(self._documents)
+            if document["kind"] in kinds and index not in self._outcomes
+        ]
+
+    def _apply(self) -> None:
+        """See what the API server takes. Claims are made for real when it is their pods' turn."""
+        for index, document in self._accepted(["Namespace"]):
+            self._create(index, document)
+        both = (*self._documents, *self._inventory)
+        for namespace in {namespace_of(each) for each in both if each["kind"] not in CLUSTER_WIDE}:
+            try:
+                self._trials.add_namespace(namespace)
+            except RefusedError as refused:
+                for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
+                    if namespace_of(document) == namespace:
+                        self._refuse(index, refused)
+        for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
+            self._create(index, _without_others(document), dry=True)
+        placed = [
+            index
+            for index, document in self._accepted([*CLUSTER_WIDE, *CLAIMS])
+            if document["kind"] != "Namespace" and not _is_made_in_turn(document)
+        ]
+        refusals = self._trials.place([*(self._documents[index] for index in placed), *self._inventory])
+        for place, refused in refusals.items():
+            if place >= len(placed):
+                raise refused
+            self._refuse(placed[place], refused)
+
+    def _create(self, index: int, document: Mapping[str, Any], *, dry: bool = False) -> None:
+        api = self._trials.api
+        try:
+            api.create(document, dry=dry)
+        except RefusedError as refused:
+            if document["kind"] == "Namespace" and refused.code == HTTPStatus.CONFLICT:
+                api.change(document, {"metadata": document["metadata"]})
+            else:
+                self._refuse(index, refused)
+
+    def _refuse(self, index: int, refused: RefusedError) -> None:
+        self._outcomes[index] = Outcome(Verdict.REJECTED, refused.message, refused.field)
+
+    def _user(self, document: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, int]]:
+        """Return the pod of a workload and the documents of its claims; what is not there is left out."""
+        pod = _lone_pod(document)
+        places = {
+            (each["kind"], namespace_of(each), name_of(each)): index for index, each in self._accepted(CLAIMS)
+        }
+        claims: dict[str, int] = {}
+        for claim in pod["spec"].get("resourceClaims") or ():
+            for kind, reference in _REFERENCES.items():
+                place = places.get((kind, namespace_of(document), claim.get(reference)))
+                if place is not None:
+                    claims[claim["name"]] = place
+        _keep_claims(pod["spec"], claims)
+        return pod, claims
+
+    def _try(self, user: _User) -> None:
+        if user.pod["spec"].get("nodeName"):
+            answer = Tried(Verdict.PENDING, _PAST_THE_SCHEDULER)
+        else:
+            try:
+                answer = self._trials.try_pod(user.pod, self._in_turn(user))
+            except RefusedError as refused:
+                for index in user.claims.values() if user.document is None else [user.document]:
+                    self._refuse(index, refused)
+                return
+        if user.document is not None:
+            self._note(user.document, answer, [each for name in user.claims for each in answer.devices(name)])
+        for own_name, index in user.claims.items():
+            self._note(index, answer, answer.devices(own_name))
+            if own_name in answer.allocations and self._documents[index]["kind"] == "ResourceClaim":
+                self._held[index] = answer.allocations[own_name]
+
+    def _note(self, index: int, answer: Tried, devices: Sequence[str]) -> None:
+        """Take down what a trial means for a document, which has the worst verdict of all its pods."""
+        outcome = Outcome(answer.verdict, answer.message, devices=devices)
+        before = self._outcomes.setdefault(index, outcome)
+        if _WORST_FIRST.index(outcome.verdict) < _WORST_FIRST.index(before.verdict):
+            self._outcomes[index] = outcome
+
+    def _in_turn(self, user: _User) -> list[Mapping[str, Any]]:
+        """Return the claims to make for a pod, each once."""
+        claims = {index: dict(self._documents[index]) for index in user.claims.values()}
+        in_turn = {index: claim for index, claim in claims.items() if _is_made_in_turn(claim)}
+        for index, claim in in_turn.items():
+            claim.pop("status", None)
+            if index in self._held:
+                claim["status"] = {"allocation": self._held[index]}
+        return [*in_turn.values()]
+
+
+def _new(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a document as it is for an object that is not there yet, with a name if it has to have one."""
+    if not (metadata := part_of(document, "metadata")):
+        return document
+    kept = {key: value for key, value in metadata.items() if key not in _OF_ONE_THAT_IS}
+    if not metadata.get("name") and metadata.get("generateName"):
+        kept["name"] = f"{metadata['generateName']}xxxxx"
+    return {**document, "metadata": kept}
+
+
+def _is_made_in_turn(document: Mapping[str, Any]) -> bool:
+    """Tell whether an object is made for its pod only: a claim that holds no devices already."""
+    status: Json = document.get("status") or {}
+    return document["kind"] == "ResourceClaim" and not status.get("allocation")
+
+
+def _keep_claims(spec: Json, kept: Mapping[str, int]) -> None:
+    """Take all other claims out of a pod."""
+    if "resourceClaims" in spec:
+        spec["resourceClaims"] = [each for each in spec["resourceClaims"] or () if each["name"] in kept]
+    for container in (*spec["containers"], *(spec.get("initContainers") or ())):
+        resources: Json = container.get("resources") or {}
+        if resources.get("claims"):
+            resources["claims"] = [each for each in resources["claims"] if each["name"] in kept]
+
+
+def _without_others(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a pod's document without what asks for other objects; any other kind as it is."""
+    spec = document.get("spec")
+    if document["kind"] != "Pod" or not isinstance(spec, Mapping):
+        return document
+    kept = cast("Mapping[str, Any]", spec)
+    return {**document, "spec": {key: value for key, value in kept.items() if key not in _OF_OTHERS}}
+
+
+def _lone_pod(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pod of an accepted document, or one from its template, that needs nothing but its claims."""
+    template = document
+    for key in _TEMPLATES[document["kind"]]:
+        template = template[key]
+    metadata: Json = template.get("metadata") or {}
+    if template is not document:
+        kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
+        metadata = {**kept, "name": name_of(document), "namespace": namespace_of(document)}
+    whole: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+    pod = copy.deepcopy(dict(_without_others(whole)))
+    for volume in pod["spec"].get("volumes") or ():
+        if {"persistentVolumeClaim", "ephemeral"} & volume.keys():
+            name = volume["name"]
+            volume.clear()
+            volume |= {"name": name, "emptyDir": {}}
+    return pod
