@@ -3,13 +3,12 @@
 import pulumi
 
 from components.cluster import Cluster, ClusterArgs
-from components.lessons.greedy import Greedy, GreedyArgs
-from components.lessons.lab4_claims import Lab4Claims, Lab4ClaimsArgs
+from components.driver import DraDriver, DraDriverArgs
 from components.nodes import NodePool, NodePoolArgs
 from components.operator import GpuOperator, GpuOperatorArgs
 from lab.config import lab_config
+from lab.course import expectations, lessons_of
 from lab.outcomes import export_outcomes
-from lab.steps import dra_api, gpus_of_nodes
 
 config = lab_config()
 cluster = Cluster(
@@ -44,17 +43,17 @@ pools = [
     )
     for pool in config.pools
 ]
-greedy = Greedy("greedy", GreedyArgs(pool=config.counted), opts=inside)
-claims = Lab4Claims("lab4", Lab4ClaimsArgs(claims=config.claims, device_class=config.dra_driver), opts=inside)
+driver = DraDriver("dra-driver", DraDriverArgs(enabled=config.dra_driver), opts=inside)
+lessons = lessons_of(config, inside)
 
 export_outcomes(
     cluster,
     config.context,
-    [
-        *gpus_of_nodes(config.pools, dra_driver=config.dra_driver),
-        *greedy.expectations,
-        dra_api(),
-        *claims.expectations,
+    expectations(config, lessons),
+    after=[
+        operator.status,
+        driver.classes,
+        *[pool.nodes for pool in pools],
+        *[lesson.placed for lesson in lessons.values()],
     ],
-    after=[operator.status, *[pool.nodes for pool in pools], greedy.placed, claims.placed],
 )

@@ -3,19 +3,21 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import TypeAdapter
 from rich.console import Console
 
 from components.expectation import Outcome
+from components.lessons.course import COURSE, OF_LAB4, ONE_MORE
 from control_plane.incarnation import stack_folder
 from control_plane.kwokctl import delete
 from lab.check import check
 from lab.recovery import release_stale_lock, stop_orphaned_plugins, was_interrupted
-from lab.report import table
+from lab.report import closing, table
 from toolchain.environment import lab_environment
 
 REPO = Path(__file__).resolve().parent.parent
@@ -35,6 +37,15 @@ def _usable(stack: str) -> str:
 Stack = Annotated[
     str, typer.Option(help="The stack: dev, lesson or one of yours.", envvar="LAB_STACK", callback=_usable)
 ]
+
+
+def _known(lesson: str) -> str:
+    if lesson not in COURSE:
+        raise typer.BadParameter(f"there is no lesson {lesson!r}; the lessons are {', '.join(COURSE)}")
+    return lesson
+
+
+Lesson = Annotated[str, typer.Argument(help="A lesson of `lab lessons`.", callback=_known)]
 
 
 def pulumi(
@@ -84,6 +95,50 @@ def report(stack: Stack = "dev") -> None:
     if not seen:
         typer.echo(f"stack {stack} has observed nothing yet; run `make up` first", err=True)
         raise typer.Exit(1)
+    _show(closing(seen))
+
+
+@app.command()
+def lessons() -> None:
+    """List the lessons in the order of the course, each with what it shows."""
+    for name, shows in COURSE.items():
+        typer.echo(f"{name:20} {shows}")
+
+
+@app.command()
+def run(lesson: Lesson, stack: Stack = "dev") -> None:
+    """Run one lesson from its start on the stack's cluster, and show what was expected and observed."""
+    if not outcomes(stack):
+        typer.echo(f"stack {stack} is not up; run `make up` first", err=True)
+        raise typer.Exit(1)
+    _ready(stack)
+    state = json.loads(pulumi(stack, "stack", "export", capture=True).stdout)
+    if before := below(state, lesson):
+        targets = [word for urn in before for word in ("--target", urn)]
+        done = pulumi(stack, "destroy", "--yes", "--skip-preview", "--suppress-outputs", *targets)
+        if done.returncode:
+            raise typer.Exit(done.returncode)
+    os.environ[ONE_MORE] = lesson
+    done = pulumi(stack, "up", "--yes", "--skip-preview", "--suppress-outputs")
+    _show(
+        [outcome for outcome in outcomes(stack) if outcome.lesson == (None if lesson in OF_LAB4 else lesson)]
+    )
+    if done.returncode:
+        raise typer.Exit(done.returncode)
+
+
+def below(state: Mapping[str, Any], lesson: str) -> list[str]:
+    """Return the URNs of a lesson's component and of all below it, in a stack's exported state."""
+    found: list[str] = []
+    for resource in state["deployment"].get("resources", []):
+        of_lesson = resource["type"].startswith("gpulab:lessons:")
+        if (of_lesson and resource["urn"].endswith(f"::{lesson}")) or resource.get("parent") in found:
+            found.append(resource["urn"])
+    return found
+
+
+def _show(seen: Sequence[Outcome]) -> None:
+    """Show the table; exit 1 if a step came out otherwise than expected."""
     console = Console()
     # In a pipe or a narrow terminal the columns would break inside words.
     console.width = max(console.width, NARROWEST)

@@ -1,6 +1,7 @@
 """The stack's configuration as one strict model."""
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
@@ -8,12 +9,14 @@ import pulumi
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from components.cluster import ClusterKind
+from components.lessons.course import COURSE, OF_LAB4, ONE_MORE
 from components.lessons.lab4_claims import Claims
 from components.operator import OperatorKind
 from dra.model import Model
 from dra.pool import GpuPool, Mechanism
 
 NAMESPACE = "lab"
+ALL = "all"
 
 
 class ConfigError(pulumi.RunError):
@@ -30,6 +33,7 @@ class LabConfig(Model):
     operator_chart: str = ""
     dra_driver: bool = True
     claims: Annotated[Claims, Field(strict=False)] = Claims.CORRECTED
+    lessons: Sequence[str] = (ALL,)
     pools: Annotated[Sequence[GpuPool], Field(min_length=1)]
 
     @field_validator("pools")
@@ -47,6 +51,37 @@ class LabConfig(Model):
         if not any(pool.mechanism is Mechanism.COUNTED for pool in self.pools):
             raise ValueError("Part A of the lesson needs a pool of mechanism `counted`")
         return self
+
+    @field_validator("lessons")
+    @classmethod
+    def _lessons_are_known(cls, lessons: Sequence[str]) -> Sequence[str]:
+        if unknown := [repr(name) for name in lessons if name not in {ALL, *COURSE}]:
+            raise ValueError(
+                f"there is no lesson {', '.join(unknown)}; the lessons are {', '.join(COURSE)}, or `{ALL}`"
+            )
+        return lessons
+
+    @model_validator(mode="after")
+    def _lessons_have_what_they_need(self) -> Self:
+        further = [name for name in self.lessons if name not in {ALL, *OF_LAB4}]
+        if further and not self._has_further_lessons:
+            raise ValueError(
+                f"the lessons {', '.join(further)} bring simulated nodes with claimable GPUs, so they need"
+                f" lab:cluster `embedded` and lab:draDriver `true`; without, lab:lessons can have"
+                f" {' and '.join(OF_LAB4)}"
+            )
+        return self
+
+    @property
+    def _has_further_lessons(self) -> bool:
+        return self.simulated_nodes and self.dra_driver
+
+    @property
+    def course(self) -> Sequence[str]:
+        """The lessons of this stack, in the course's order; of `all` those that its cluster can show."""
+        if ALL in self.lessons:
+            return list(COURSE) if self._has_further_lessons else list(OF_LAB4)
+        return [name for name in COURSE if name in self.lessons]
 
     @property
     def simulated_nodes(self) -> bool:
@@ -75,6 +110,8 @@ def lab_config() -> LabConfig:
         for key in raw
         if key.startswith(prefix)
     }
+    if (more := os.environ.get(ONE_MORE)) and isinstance(values.get("lessons"), list):
+        values["lessons"] = [*values["lessons"], more]
     return parse(values)
 
 

@@ -6,16 +6,15 @@ it matches or its deadline has passed; then what is there is what is reported.
 
 # lightkube writes dict without its parts in many signatures.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
-import json
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 from lightkube import ApiError, Client, KubeConfig
-from lightkube.models.core_v1 import PodSpec
-from lightkube.models.resource_v1 import DeviceRequestAllocationResult
-from lightkube.resources.core_v1 import Node, Pod
+from lightkube.core.resource_registry import resource_registry
+from lightkube.resources.core_v1 import Event, Node, Pod
 from lightkube.resources.resource_v1 import (
     DeviceClass,
     DeviceTaintRule,
@@ -28,15 +27,28 @@ from components.expectation import (
     ApiServed,
     ClaimOutcome,
     ClaimRejected,
+    ClaimsCompared,
     ClaimState,
+    EventSeen,
     Expectation,
+    FieldSeen,
     NodeGpus,
     Outcome,
     PodsFit,
+    fit,
+    gpus,
 )
 from dra.pool import GPU_RESOURCE, POOL_LABEL
+from lab.claims import claim_outcome, claims_compared, unscheduled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SETTLES_WITHIN_SECONDS = 15
+AT_ONCE = 16
+"""So many expectations are looked at together: most of the time is spent waiting for the API server."""
+
+_NOT_FOUND = 404
 
 _KINDS = {
     "deviceclasses": DeviceClass,
@@ -53,80 +65,81 @@ def connect(kubeconfig: str, context: str | None = None) -> Client:
     return Client(config.get(context_name=context or None), trust_env=False)
 
 
-def observe(client: Client, expectations: Iterable[Expectation]) -> list[Outcome]:
-    """Return an outcome for each expectation, in their order."""
-    return [_observe(client, expectation) for expectation in expectations]
+def observe(client: Client, expectations: Mapping[str | None, Sequence[Expectation]]) -> list[Outcome]:
+    """Return an outcome for each expectation of each lesson, in their order. None is Lab 4 itself."""
+    pairs = [(lesson, expectation) for lesson, all_ in expectations.items() for expectation in all_]
+
+    def outcome(pair: tuple[str | None, Expectation]) -> Outcome:
+        lesson, expectation = pair
+        seen = _until(client, expectation)
+        return Outcome(
+            lesson=lesson,
+            step=expectation.title,
+            expected=expectation.expected,
+            observed=seen,
+            ok=expectation.met_by(seen),
+        )
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return list(threads.map(outcome, pairs))
 
 
-def _observe(client: Client, expectation: Expectation) -> Outcome:
-    match expectation:
-        case NodeGpus():
-            expected = _gpus(expectation.count, expectation.mechanism)
-            seen = until(
-                _nodes(client), lambda: node_gpus(client, expectation.node, expectation.pool), expected
-            )
-            return _outcome(f"{expectation.step} of {expectation.node}", expected, seen)
-        case PodsFit():
-            expected = _fit(expectation.running, expectation.pending, expectation.reason)
-            seen = until(
-                _pods(client, expectation.namespace), lambda: pods_fit(client, expectation), expected
-            )
-            return _outcome(expectation.step, expected, seen)
-        case ApiServed():
-            expected = f"{', '.join(sorted(expectation.resources))} at {expectation.version}"
-            served = [resource for resource in expectation.resources if _is_served(client, resource)]
-            return _outcome(
-                expectation.step, expected, f"{', '.join(sorted(served))} at {expectation.version}"
-            )
-        case ClaimOutcome():
-            expected = _claim(expectation.state, expectation.devices, expectation.same)
-            return _outcome(expectation.step, expected, _claim_outcome(client, expectation, expected))
-        case ClaimRejected():
-            seen = dry_run(client, expectation)
-            ok = seen.startswith(ClaimState.REJECTED.value) and expectation.because in seen
-            expected = f"{ClaimState.REJECTED.value}: {expectation.because}"
-            return Outcome(step=expectation.step, expected=expected, observed=seen, ok=ok)
-
-
-def _outcome(step: str, expected: str, seen: str) -> Outcome:
-    return Outcome(step=step, expected=expected, observed=seen, ok=seen.startswith(expected))
-
-
-def until(events: Callable[[int], Iterable[object]], look: Callable[[], str], expected: str) -> str:
-    """Look until what is seen starts with what is expected, at each event, at most the settling time.
-
-    `events(seconds)` yields at each change of what `look` looks at, for so long.
-    """
+def _until(client: Client, expectation: Expectation) -> str:
+    """Look until what is seen is what is expected, at each event, at most the settling time."""
     deadline = time.monotonic() + SETTLES_WITHIN_SECONDS
-    seen = look()
-    while not seen.startswith(expected) and (left := deadline - time.monotonic()) > 0:
-        for _ in events(max(1, int(left))):
-            seen = look()
-            if seen.startswith(expected) or time.monotonic() > deadline:
+    seen = look(client, expectation)
+    while not expectation.met_by(seen) and (left := deadline - time.monotonic()) > 0:
+        for _ in _events(client, expectation, max(1, int(left))):
+            seen = look(client, expectation)
+            if expectation.met_by(seen) or time.monotonic() > deadline:
                 break
     return seen
 
 
-def _nodes(client: Client) -> Callable[[int], Iterable[object]]:
-    return lambda seconds: client.watch(Node, server_timeout=seconds)
+def _events(client: Client, expectation: Expectation, seconds: int) -> Iterable[object]:
+    """Yield at each change of what the expectation is about, for so long."""
+    match expectation:
+        case NodeGpus():
+            return client.watch(Node, server_timeout=seconds)
+        case FieldSeen():
+            kind = cast("Any", resource_registry.load(expectation.api_version, expectation.object_kind))
+            return client.watch(kind, namespace=expectation.namespace, server_timeout=seconds)
+        case EventSeen():
+            return client.watch(Event, namespace=expectation.namespace, server_timeout=seconds)
+        case PodsFit() | ClaimOutcome() | ClaimsCompared():
+            return client.watch(Pod, namespace=expectation.namespace, server_timeout=seconds)
+        case ApiServed() | ClaimRejected():
+            time.sleep(1)
+            return [None]
 
 
-def _pods(client: Client, namespace: str) -> Callable[[int], Iterable[object]]:
-    return lambda seconds: client.watch(Pod, namespace=namespace, server_timeout=seconds)
+def look(client: Client, expectation: Expectation) -> str:
+    """Return what there is to see of an expectation now, in its own words."""
+    looks: dict[type, Callable[[Client, Any], str]] = {
+        NodeGpus: node_gpus,
+        PodsFit: pods_fit,
+        ApiServed: api_served,
+        ClaimOutcome: claim_outcome,
+        ClaimsCompared: claims_compared,
+        ClaimRejected: dry_run,
+        FieldSeen: field_seen,
+        EventSeen: event_seen,
+    }
+    return looks[type(expectation)](client, expectation)
 
 
-def node_gpus(client: Client, name: str, pool: str) -> str:
+def node_gpus(client: Client, expectation: NodeGpus) -> str:
     """Return a node's GPUs and which mechanism gives them out."""
-    node = client.get(Node, name)
+    node = client.get(Node, expectation.node)
     status = node.status
     counted = int((status.allocatable if status and status.allocatable else {}).get(GPU_RESOURCE, "0"))
-    slices = client.list(ResourceSlice, fields={"spec.nodeName": name})
+    slices = client.list(ResourceSlice, fields={"spec.nodeName": expectation.node})
     claimed = sum(len(found.spec.devices or []) for found in slices)
     if counted and claimed:
         return f"{counted} counted and {claimed} claimed: every GPU is sold twice"
     if counted or claimed:
-        return _gpus(counted or claimed, "counted" if counted else "claimed")
-    return _gpus(0, "none") + _wrong_label(node, pool)
+        return gpus(counted or claimed, "counted" if counted else "claimed")
+    return gpus(0, "none") + (_wrong_label(node, expectation.pool) if expectation.pool else "")
 
 
 def _wrong_label(node: Node, pool: str) -> str:
@@ -141,106 +154,38 @@ def _wrong_label(node: Node, pool: str) -> str:
     )
 
 
-def _gpus(count: int, mechanism: str) -> str:
-    return f"{count} GPUs, {mechanism}" if count else "no GPUs"
-
-
 def pods_fit(client: Client, expectation: PodsFit) -> str:
     """Return how many of the pods run and how many wait, with the scheduler's own reason."""
     key, value = expectation.label.split("=", 1)
     pods = list(client.list(Pod, namespace=expectation.namespace, labels={key: value}))
-    running = sum(_is_running(pod) for pod in pods)
-    waiting = [_unscheduled(pod) for pod in pods if not _is_running(pod)]
+    running = sum(_phase(pod) == "Running" for pod in pods)
+    finished = sum(_phase(pod) == "Succeeded" for pod in pods)
+    waiting = [unscheduled(pod) for pod in pods if _phase(pod) not in {"Running", "Succeeded"}]
     reasons = {reason for reason in waiting if reason}
     known = expectation.reason if any(expectation.reason in reason for reason in reasons) else ""
     reason = known or "; ".join(sorted(reasons))
     # A pod that the scheduler has not looked at yet is not an answer.
-    return _fit(running, len(waiting), reason if all(waiting) else "the scheduler has not said")
+    return fit(running, len(waiting), finished, reason if all(waiting) else "the scheduler has not said")
 
 
-def _fit(running: int, pending: int, reason: str) -> str:
-    return f"{running} running, {pending} pending" + (f": {reason}" if pending else "")
+def _phase(pod: Pod) -> str | None:
+    return pod.status.phase if pod.status else None
 
 
-def _is_running(pod: Pod) -> bool:
-    return pod.status is not None and pod.status.phase == "Running"
-
-
-def _unscheduled(pod: Pod) -> str:
-    """Return what the scheduler says of a pod that it did not place."""
-    conditions = pod.status.conditions if pod.status and pod.status.conditions else []
-    for condition in conditions:
-        if condition.type == "PodScheduled" and condition.status == "False":
-            return f"{condition.reason}: {condition.message}"
-    return ""
+def api_served(client: Client, expectation: ApiServed) -> str:
+    """Return which of the resources the API server serves."""
+    served = [resource for resource in expectation.resources if _is_served(client, resource)]
+    return expectation.model_copy(update={"resources": served}).expected
 
 
 def _is_served(client: Client, resource: str) -> bool:
     try:
         next(iter(client.list(_KINDS[resource])), None)
     except ApiError as error:
-        if error.status.code == 404:  # noqa: PLR2004 - HTTP's not found
+        if error.status.code == _NOT_FOUND:
             return False
         raise
     return True
-
-
-def _claim_outcome(client: Client, expectation: ClaimOutcome, expected: str) -> str:
-    def look() -> str:
-        return claim_outcome(client, expectation.namespace, expectation.name, expectation.same)
-
-    return until(_pods(client, expectation.namespace), look, expected)
-
-
-def claim_outcome(client: Client, namespace: str, name: str, same: str | None) -> str:
-    """Return where a claim got to: its devices, or why it has none."""
-    claim = client.get(ResourceClaim, name, namespace=namespace)
-    if claim.status and claim.status.allocation and claim.status.allocation.devices:
-        results = claim.status.allocation.devices.results or []
-        shared = same if same and len(_values(client, results, same)) == 1 else None
-        names = ", ".join(sorted(f"{result.pool}/{result.device}" for result in results))
-        return f"{_claim(ClaimState.ALLOCATED, len(results), shared)} ({names})"
-    consumers = [pod for pod in client.list(Pod, namespace=namespace) if _uses(pod.spec, name)]
-    if not consumers:
-        return ClaimState.NO_CONSUMER.value
-    message = " ".join(_unscheduled(pod) for pod in consumers).strip()
-    if not message:
-        return "the scheduler has not said"
-    return f"{_reason(client, message).value} ({message})"
-
-
-def _reason(client: Client, message: str) -> ClaimState:
-    """Tell the reasons apart. The scheduler says "cannot allocate all claims" for two of them."""
-    if "device class" in message and "does not exist" in message:
-        return ClaimState.NO_CLASS
-    if message.startswith("SchedulerError") or "CEL runtime error" in message:
-        return ClaimState.ERROR
-    if next(iter(client.list(ResourceSlice)), None) is None:
-        return ClaimState.NO_DRIVER
-    return ClaimState.NO_MATCH
-
-
-def _uses(spec: PodSpec | None, claim: str) -> bool:
-    references = spec.resourceClaims if spec and spec.resourceClaims else []
-    return any(reference.resourceClaimName == claim for reference in references)
-
-
-def _values(client: Client, results: Sequence[DeviceRequestAllocationResult], attribute: str) -> set[str]:
-    """Return the values, as JSON, that the allocated devices have of an attribute; `null` for none."""
-    wanted = {(result.driver, result.pool, result.device) for result in results}
-    values: set[str] = set()
-    for found in client.list(ResourceSlice):
-        for device in found.spec.devices or []:
-            if (found.spec.driver, found.spec.pool.name, device.name) in wanted:
-                values.add(json.dumps((device.attributes or {}).get(attribute), sort_keys=True))
-    return values
-
-
-def _claim(state: ClaimState, devices: int, same: str | None) -> str:
-    if state is not ClaimState.ALLOCATED:
-        return state.value
-    count = f"{devices} device" + ("s" if devices != 1 else "")
-    return f"{state.value}: {count}" + (f" of one {same}" if same else "")
 
 
 def dry_run(client: Client, expectation: ClaimRejected) -> str:
@@ -259,3 +204,37 @@ def dry_run(client: Client, expectation: ClaimRejected) -> str:
     except ApiError as error:
         return f"{ClaimState.REJECTED.value}: {error.status.message}"
     return "accepted"
+
+
+def field_seen(client: Client, expectation: FieldSeen) -> str:
+    """Return the value of a field, or that there is none."""
+    kind = cast("Any", resource_registry.load(expectation.api_version, expectation.object_kind))
+    try:
+        found = client.get(kind, expectation.name, namespace=expectation.namespace)
+    except ApiError as error:
+        if error.status.code == _NOT_FOUND:
+            return f"no {expectation.object_kind} {expectation.name}"
+        raise
+    value: Any = found.to_dict()
+    for key in expectation.path:
+        value = _step(value, key)
+    return "nothing" if value is None else str(value)
+
+
+def _step(value: Any, key: str) -> Any:  # noqa: ANN401 - whatever an object holds
+    """Return what a key leads to: of an object, or of a list whose elements have `key=value`."""
+    if isinstance(value, list):
+        name, _, wanted = key.partition("=")
+        return next((one for one in value if one.get(name) == wanted), None)
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def event_seen(client: Client, expectation: EventSeen) -> str:
+    """Return the event, or the others that tell of the same object."""
+    events = [
+        f"{event.reason}: {event.message}"
+        for event in client.list(Event, namespace=expectation.namespace)
+        if (event.involvedObject.name or "").startswith(expectation.about)
+    ]
+    fitting = [event for event in events if expectation.met_by(event)]
+    return "; ".join(fitting[:1] or sorted(set(events))) or "no event"

@@ -1,6 +1,6 @@
 """The last step of the program: observe, export, and fail where something came out otherwise."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -15,17 +15,21 @@ OUTPUT = "outcomes"
 def export_outcomes(
     cluster: Cluster,
     context: str,
-    expectations: Sequence[Expectation],
+    expectations: Mapping[str | None, Sequence[Expectation]],
     after: Sequence[pulumi.Output[Any]],
 ) -> None:
-    """Export the outcomes once all of `after` is there. A preview observes nothing: they are unknown then."""
+    """Export the outcomes of each lesson (None: Lab 4 itself) once all of `after` is there.
+
+    A preview observes nothing: they are unknown then.
+    """
 
     def look(known: Sequence[Any]) -> list[dict[str, Any]]:
         outcomes = observe(connect(known[0], context), expectations)
         for outcome in outcomes:
             if not outcome.ok:
+                where = f"lesson {outcome.lesson}, " if outcome.lesson else ""
                 pulumi.log.error(
-                    f"step {outcome.step}: expected {outcome.expected}; observed {outcome.observed}"
+                    f"{where}step {outcome.step}: expected {outcome.expected}; observed {outcome.observed}"
                 )
         return [outcome.document() for outcome in outcomes]
 

@@ -7,19 +7,12 @@ from enum import StrEnum
 import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
 
-from components.claims import (
-    ClaimConsumer,
-    ClaimConsumerArgs,
-    DeviceClass,
-    DeviceClassArgs,
-    ResourceClaim,
-    ResourceClaimArgs,
-)
+from components.claims import ClaimConsumer, ClaimConsumerArgs, ResourceClaim, ResourceClaimArgs
+from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, Expectation
 from components.options import child_of
 from dra.claim import (
     DeviceClaim,
-    DeviceClassSpec,
     DeviceConstraint,
     DeviceRequest,
     ExactDeviceRequest,
@@ -28,12 +21,6 @@ from dra.claim import (
 )
 from dra.pool import GPU_DRIVER, NUMA_ATTRIBUTE
 
-CLASS = "gpu.nvidia.com"
-GPU_CLASS = DeviceClassSpec(
-    selectors=[
-        selector(f"device.driver == '{GPU_DRIVER}' && device.attributes['{GPU_DRIVER}'].type == 'gpu'"),
-    ]
-)
 LESSON_NUMA_ATTRIBUTE = f"{GPU_DRIVER}/numa-node"
 """Lab 4's spelling. No attribute can have it: after the slash a C identifier is required."""
 
@@ -47,7 +34,7 @@ class Claims(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Lab4ClaimsArgs:
-    """`device_class`: whether there is a DRA driver, whose class the claims name."""
+    """`device_class`: whether there is a DRA driver, and so the DeviceClass that the claims name."""
 
     claims: Claims
     device_class: bool
@@ -61,7 +48,7 @@ def one_gpu(product: str) -> ResourceClaimSpec:
                 DeviceRequest(
                     name="gpu",
                     exactly=ExactDeviceRequest(
-                        device_class_name=CLASS,
+                        device_class_name=GPU_CLASS,
                         allocation_mode="ExactCount",
                         count=1,
                         selectors=[selector(f'device.attributes["{GPU_DRIVER}"].productName == "{product}"')],
@@ -74,7 +61,7 @@ def one_gpu(product: str) -> ResourceClaimSpec:
 
 def two_gpus_sharing(attribute: str) -> ResourceClaimSpec:
     """Return the claim of step 9: two GPUs with one value of an attribute."""
-    request = ExactDeviceRequest(device_class_name=CLASS, allocation_mode="ExactCount", count=2)
+    request = ExactDeviceRequest(device_class_name=GPU_CLASS, allocation_mode="ExactCount", count=2)
     return ResourceClaimSpec(
         devices=DeviceClaim(
             requests=[DeviceRequest(name="gpu-pair", exactly=request)],
@@ -96,11 +83,6 @@ class Lab4Claims(pulumi.ComponentResource):
         here = child_of(self, opts)
         namespace = Namespace(f"{name}-namespace", metadata={"name": name}, opts=here)
         placed: list[pulumi.Output[str]] = []
-        if args.device_class:
-            gpu_class = DeviceClass(
-                f"{name}-class", DeviceClassArgs(class_name=CLASS, spec=GPU_CLASS), opts=here
-            )
-            placed.append(gpu_class.name)
         for claim_name, spec in claim_specs(args.claims).items():
             claim = ResourceClaim(
                 f"{name}-{claim_name}",

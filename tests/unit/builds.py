@@ -11,8 +11,9 @@ from components.claims import (
     ResourceClaimArgs,
     ResourceClaimTemplate,
 )
+from components.driver import CLASSES, GPU_CLASS, DraDriver, DraDriverArgs
 from components.lessons.greedy import Greedy, GreedyArgs
-from components.lessons.lab4_claims import GPU_CLASS, Claims, Lab4Claims, Lab4ClaimsArgs, one_gpu
+from components.lessons.lab4_claims import Claims, Lab4Claims, Lab4ClaimsArgs, one_gpu
 from components.nodes import NodePool, NodePoolArgs
 from components.operator import GpuOperator, GpuOperatorArgs
 from components.workload import GreedyWorkload, GreedyWorkloadArgs
@@ -46,7 +47,7 @@ def workload(opts: Options) -> GreedyWorkload:
 
 
 def device_class(opts: Options) -> DeviceClass:
-    return DeviceClass("class", DeviceClassArgs(class_name="gpu.example.com", spec=GPU_CLASS), opts)
+    return DeviceClass("class", DeviceClassArgs(class_name="gpu.example.com", spec=CLASSES[GPU_CLASS]), opts)
 
 
 def claim(opts: Options) -> ResourceClaim:
@@ -79,3 +80,7 @@ def corrected(opts: Options) -> Lab4Claims:
 
 def as_written(opts: Options) -> Lab4Claims:
     return Lab4Claims("lab4", Lab4ClaimsArgs(claims=Claims.AS_WRITTEN, device_class=False), opts)
+
+
+def driver(opts: Options) -> DraDriver:
+    return DraDriver("driver", DraDriverArgs(), opts)

@@ -23,10 +23,11 @@ from builds import (
 from pulumi_kubernetes.core.v1 import Namespace
 from recording import Build, Recording, record
 
+from components.driver import CLASSES, GPU_CLASS, DraDriver, DraDriverArgs
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, PodsFit
 from components.lessons import greedy as part_a
 from components.lessons import lab4_claims as part_b
-from components.lessons.lab4_claims import GPU_CLASS, Claims, Lab4ClaimsArgs, one_gpu
+from components.lessons.lab4_claims import Claims, Lab4ClaimsArgs, one_gpu
 from components.nodes import NodePool, NodePoolArgs, gpus_are_there, revision
 from components.operator import (
     SIMULATOR_CHART,
@@ -263,8 +264,13 @@ def test_as_many_greedy_pods_run_as_there_are_counted_gpus(pool: GpuPool, runnin
 def test_a_class_is_what_its_spec_says() -> None:
     made = alone(device_class).one(f"{DRA}:DeviceClass")
     assert made.inputs["metadata"] == {"name": "gpu.example.com"}
-    assert made.inputs["spec"] == GPU_CLASS.document()
+    assert made.inputs["spec"] == CLASSES[GPU_CLASS].document()
     assert made.request.deleteBeforeReplace
+
+
+def test_without_a_driver_there_are_no_classes() -> None:
+    recording = record(lambda: DraDriver("driver", DraDriverArgs(enabled=False)))
+    assert [resource.type for resource in recording.registered] == ["gpulab:driver:DraDriver"]
 
 
 @pytest.mark.parametrize("build", [claim, template])

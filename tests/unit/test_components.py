@@ -10,6 +10,7 @@ from builds import (
     consumer,
     corrected,
     device_class,
+    driver,
     greedy,
     nodes,
     operator,
@@ -53,6 +54,18 @@ SHAPES: list[tuple[Build, str, str, set[tuple[str, str]], dict[str, object]]] = 
         {"name": "gpu-greedy"},
     ),
     (device_class, "gpulab:claims:DeviceClass", "class", {(CLASS, "class")}, {"name": "gpu.example.com"}),
+    (
+        driver,
+        "gpulab:driver:DraDriver",
+        "driver",
+        {
+            ("gpulab:claims:DeviceClass", "driver-gpu.nvidia.com"),
+            (CLASS, "driver-gpu.nvidia.com"),
+            ("gpulab:claims:DeviceClass", "driver-mig.nvidia.com"),
+            (CLASS, "driver-mig.nvidia.com"),
+        },
+        {"classes": ["gpu.nvidia.com", "mig.nvidia.com"]},
+    ),
     (claim, "gpulab:claims:ResourceClaim", "claim", {(CLAIM, "claim")}, {"name": "one"}),
     (
         template,
@@ -80,8 +93,6 @@ SHAPES: list[tuple[Build, str, str, set[tuple[str, str]], dict[str, object]]] = 
         "lab4",
         {
             (NAMESPACE, "lab4-namespace"),
-            ("gpulab:claims:DeviceClass", "lab4-class"),
-            (CLASS, "lab4-class"),
             ("gpulab:claims:ResourceClaim", "lab4-training-gpu"),
             (CLAIM, "lab4-training-gpu"),
             ("gpulab:claims:ClaimConsumer", "lab4-training-gpu-pod"),
@@ -95,7 +106,6 @@ SHAPES: list[tuple[Build, str, str, set[tuple[str, str]], dict[str, object]]] = 
         },
         {
             "placed": [
-                "gpu.nvidia.com",
                 "training-gpu",
                 "training-gpu",
                 "distributed-training",

@@ -1,0 +1,291 @@
+"""What a lesson is made of: a namespace, nodes and devices of its own, its objects, what they come to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import pulumi
+from pulumi_kubernetes.apps.v1 import Deployment
+from pulumi_kubernetes.core.v1 import Namespace, Node, Pod
+from pulumi_kubernetes.policy.v1 import PodDisruptionBudget
+from pulumi_kubernetes.resource import v1
+
+from components.expectation import Expectation
+from components.options import child_of
+from dra.claim import DeviceClassSpec, ResourceClaimSpec
+from dra.device import Device, DeviceTaintRuleSpec, ResourcePool, ResourceSliceSpec
+from dra.pool import GPU_DRIVER, GpuPool, Mechanism
+
+if TYPE_CHECKING:
+    from pulumi_kubernetes.core.v1 import (
+        ContainerArgsDict,
+        PodResourceClaimArgsDict,
+        PodSpecArgsDict,
+        ResourceRequirementsArgsDict,
+    )
+
+LESSON_LABEL = "gpulab.dev/lesson"
+"""Label and taint of a lesson's nodes: its pods go there, and no others do."""
+
+Claim = v1.ResourceClaim | v1.ResourceClaimTemplate
+_Made = TypeVar("_Made", bound=pulumi.CustomResource)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodArgs:
+    """What a lesson's pod asks for.
+
+    `claims`: by the pod's own name for each, a claim or a template to make one from. `containers`: which of
+    them each container uses; by default there is one container, and it uses all. `limits` are each
+    container's. `node` is the one to go to, where the lesson has several. `more` is anything else of the
+    pod's spec.
+    """
+
+    claims: Mapping[str, Claim] = field(default_factory=dict[str, Claim])
+    containers: Mapping[str, Sequence[str]] | None = None
+    limits: Mapping[str, str] = field(default_factory=dict[str, str])
+    node: str | None = None
+    more: "PodSpecArgsDict | None" = None
+
+
+class Lesson(pulumi.ComponentResource):
+    """The base of the lessons. All that it makes has the name that is given; slices have the lesson's too."""
+
+    expectations: Sequence[Expectation] = ()
+    """What the lab should see."""
+    namespace: pulumi.Output[str]
+    """The lesson's namespace; it has the lesson's name."""
+
+    def __init__(self, token: str, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(token, name, {}, opts)
+        self._opts = opts
+        self._placed: list[pulumi.Output[str]] = []
+        self.lesson = name
+        self.namespace = self._keep(
+            Namespace(f"{name}-namespace", metadata={"name": name}, opts=child_of(self, opts))
+        ).metadata.name
+
+    @property
+    def placed(self) -> pulumi.Output[Sequence[str]]:
+        """All that was made, by id; known when it was."""
+        return pulumi.Output.all(*self._placed)
+
+    def node(self, name: str) -> str:
+        """Make a node for this lesson's pods alone, and return its name."""
+        self._keep(
+            Node(
+                f"{self.lesson}-{name}",
+                metadata={
+                    "name": name,
+                    "annotations": {"kwok.x-k8s.io/node": "fake"},
+                    "labels": {"kubernetes.io/hostname": name, LESSON_LABEL: self.lesson},
+                },
+                spec={"taints": [{"key": LESSON_LABEL, "value": self.lesson, "effect": "NoSchedule"}]},
+                opts=self._child(),
+            )
+        )
+        return name
+
+    def gpus(self, node: str, product: str, count: int, *, numa_nodes: int = 1) -> None:
+        """Publish GPUs of a node as NVIDIA's DRA driver does."""
+        pool = GpuPool(
+            name="gpus",
+            product=product,
+            count=count,
+            numa_nodes=numa_nodes,
+            mechanism=Mechanism.CLAIMED,
+            nodes=[node],
+        )
+        self.devices(node, pool.devices())
+
+    def devices(self, node: str, devices: Sequence[Device], driver: str = GPU_DRIVER) -> None:
+        """Publish devices of a node in one slice, the only one of the driver's pool for this node."""
+        self.slice(
+            node if driver == GPU_DRIVER else f"{node}-{driver}",
+            ResourceSliceSpec(
+                driver=driver,
+                node_name=node,
+                pool=ResourcePool(name=node, resource_slice_count=1),
+                devices=devices,
+            ),
+        )
+
+    def slice(
+        self, name: str, spec: ResourceSliceSpec, *, after: Sequence[pulumi.Resource] = ()
+    ) -> v1.ResourceSlice:
+        """Publish a slice as it is written."""
+        return self._keep(
+            v1.ResourceSlice(
+                f"{self.lesson}-{name}-slice",
+                metadata={"name": name},
+                spec=spec.document(),  # pyright: ignore[reportArgumentType] - the SDK takes the API's spelling
+                opts=self._child(after, replace_on=["spec"]),
+            )
+        )
+
+    def device_class(self, name: str, spec: DeviceClassSpec) -> v1.DeviceClass:
+        """Make a DeviceClass; it is for the whole cluster, so its name must be this lesson's alone."""
+        return self._keep(
+            v1.DeviceClass(
+                f"{self.lesson}-{name}-class",
+                metadata={"name": name},
+                spec=spec.document(),  # pyright: ignore[reportArgumentType] - as above
+                opts=self._child(),
+            )
+        )
+
+    def taint_rule(
+        self, name: str, spec: DeviceTaintRuleSpec, *, after: Sequence[pulumi.Resource] = ()
+    ) -> v1.DeviceTaintRule:
+        """Make a DeviceTaintRule; it is for the whole cluster, so it should name this lesson's pool."""
+        return self._keep(
+            v1.DeviceTaintRule(
+                f"{self.lesson}-{name}-rule",
+                metadata={"name": name},
+                spec=spec.document(),  # pyright: ignore[reportArgumentType] - as above
+                opts=self._child(after),
+            )
+        )
+
+    def claim(self, name: str, spec: ResourceClaimSpec) -> v1.ResourceClaim:
+        """Make a claim."""
+        return self._keep(
+            v1.ResourceClaim(
+                f"{self.lesson}-{name}",
+                metadata={"name": name, "namespace": self.namespace},
+                spec=spec.document(),  # pyright: ignore[reportArgumentType] - as above
+                opts=self._child(replace_on=["spec"]),
+            )
+        )
+
+    def template(self, name: str, spec: ResourceClaimSpec) -> v1.ResourceClaimTemplate:
+        """Make a template: each pod that names it gets a claim of its own."""
+        return self._keep(
+            v1.ResourceClaimTemplate(
+                f"{self.lesson}-{name}",
+                metadata={"name": name, "namespace": self.namespace},
+                spec={"spec": spec.document()},  # pyright: ignore[reportArgumentType] - as above
+                opts=self._child(replace_on=["spec"]),
+            )
+        )
+
+    def running(self, name: str, count: int = 1, *, after: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        """Wait until so many pods with the label `app=<name>` run, for what must come after that.
+
+        It is a PodDisruptionBudget that allows any disruption, since that counts pods: a wait at the pods
+        themselves would be one at every refresh too, when the control plane may have deleted them.
+        """
+        return self._keep(
+            PodDisruptionBudget(
+                f"{self.lesson}-{name}-running",
+                metadata={
+                    "name": name,
+                    "namespace": self.namespace,
+                    "annotations": {"pulumi.com/waitFor": f"jsonpath={{.status.currentHealthy}}={count}"},
+                },
+                spec={"min_available": 0, "selector": {"match_labels": {"app": name}}},
+                opts=self._child(after, wait=True),
+            )
+        )
+
+    def pod(self, name: str, args: PodArgs, *, after: Sequence[pulumi.Resource] = ()) -> Pod:
+        """Make a pod. One that the control plane will delete belongs to a `deployment` instead."""
+        return self._keep(
+            Pod(
+                f"{self.lesson}-{name}-pod",
+                metadata={
+                    "name": name,
+                    "namespace": self.namespace,
+                    "labels": {"app": name},
+                    # A pod that is to stay pending is a result too: the lab observes it.
+                    "annotations": {"pulumi.com/skipAwait": "true"},
+                },
+                spec=self._pod_spec(args),
+                opts=self._child(after, replace_with=list(args.claims.values())),
+            )
+        )
+
+    def deployment(
+        self, name: str, replicas: int, args: PodArgs, *, after: Sequence[pulumi.Resource] = ()
+    ) -> Deployment:
+        """Make a Deployment, whose pods have the label `app=<name>`."""
+        labels = {"app": name}
+        return self._keep(
+            Deployment(
+                f"{self.lesson}-{name}-deployment",
+                metadata={
+                    "name": name,
+                    "namespace": self.namespace,
+                    # As for pods.
+                    "annotations": {"pulumi.com/skipAwait": "true"},
+                },
+                spec={
+                    "replicas": replicas,
+                    "selector": {"match_labels": labels},
+                    "template": {"metadata": {"labels": labels}, "spec": self._pod_spec(args)},
+                },
+                opts=self._child(after, replace_with=list(args.claims.values())),
+            )
+        )
+
+    def _pod_spec(self, args: PodArgs) -> "PodSpecArgsDict":
+        containers = {"worker": list(args.claims)} if args.containers is None else args.containers
+        spec: PodSpecArgsDict = {
+            "node_selector": {"kubernetes.io/hostname": args.node}
+            if args.node
+            else {LESSON_LABEL: self.lesson},
+            "tolerations": [{"key": LESSON_LABEL, "operator": "Exists"}],
+            "containers": [_container(name, uses, args.limits) for name, uses in containers.items()],
+            # Nothing runs that could end gracefully.
+            "termination_grace_period_seconds": 0,
+        }
+        if args.claims:
+            spec["resource_claims"] = [_reference(name, claim) for name, claim in args.claims.items()]
+        if args.more:
+            spec.update(args.more)
+        return spec
+
+    def _keep(self, made: _Made) -> _Made:
+        self._placed.append(made.id)
+        return made
+
+    def _child(
+        self,
+        after: Sequence[pulumi.Resource] = (),
+        *,
+        replace_on: Sequence[str] = (),
+        replace_with: Sequence[pulumi.Resource] = (),
+        wait: bool = False,
+    ) -> pulumi.ResourceOptions:
+        return child_of(
+            self,
+            self._opts,
+            pulumi.ResourceOptions(
+                depends_on=list(after),
+                replace_on_changes=list(replace_on),
+                replace_with=list(replace_with),
+                # The names are fixed, so the old object has to go before the new one can come.
+                delete_before_replace=True,
+                custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m") if wait else None,
+            ),
+        )
+
+
+def _reference(name: str, claim: Claim) -> "PodResourceClaimArgsDict":
+    if isinstance(claim, v1.ResourceClaimTemplate):
+        return {"name": name, "resource_claim_template_name": claim.metadata.name}
+    return {"name": name, "resource_claim_name": claim.metadata.name}
+
+
+def _container(name: str, uses: Sequence[str], limits: Mapping[str, str]) -> "ContainerArgsDict":
+    resources: ResourceRequirementsArgsDict = {}
+    if uses:
+        resources["claims"] = [{"name": used} for used in uses]
+    if limits:
+        resources["limits"] = limits
+    return {
+        "name": name,
+        "image": "busybox:1.36",
+        "command": ["sh", "-c", "sleep 300"],
+        "resources": resources,
+    }

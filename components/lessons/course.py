@@ -1,0 +1,44 @@
+"""The lessons in the order of the course, each with what it shows in one sentence.
+
+This is the one place where a lesson is registered. A lesson called `same-numa` is the class `SameNuma` in
+`components/lessons/same_numa.py`, and its page is `docs/lessons/same-numa.md`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # Not for the command line, which only lists the names.
+    from collections.abc import Callable
+
+    import pulumi
+
+    from components.lesson import Lesson
+
+COURSE: Mapping[str, str] = {
+    "greedy": "six pods of one counted GPU each, on a node that has four",
+    "lab4": "the claims of Lab 4: an H100 by CEL, two GPUs of one NUMA node, and a claim that no pod uses",
+    "pending": "claims that get no device, each for another reason",
+    "selector": "GPUs by product, memory, compute capability and driver version; a missing key fails the pod",
+    "extended-resource": "`nvidia.com/gpu: 1` served from the devices of a DRA driver",
+    "mig": "one GPU in partitions that share its counters: profiles that fit and one that does not",
+    "taints": "a tainted GPU, a claim that tolerates it, and a rule that evicts a running pod",
+}
+
+OF_LAB4 = ("greedy", "lab4")
+"""These are Lab 4 itself: they use the stack's own nodes, and their steps stand in the closing table."""
+
+ONE_MORE = "GPULAB_LESSON"
+"""The environment variable by which `lab run` adds a lesson to those of the configuration, for one run."""
+
+
+def lesson(name: str) -> "Callable[[str, pulumi.ResourceOptions | None], Lesson]":
+    """Return the component of a lesson that brings its own nodes and devices."""
+    module = importlib.import_module(f"components.lessons.{name.replace('-', '_')}")
+    return getattr(module, class_name(name))
+
+
+def class_name(name: str) -> str:
+    """Return the name of a lesson's class: `SameNuma` for `same-numa`."""
+    return name.title().replace("-", "")

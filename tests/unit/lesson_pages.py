@@ -1,0 +1,91 @@
+"""The parts of the lessons' pages that are made from the code. Run it to write them anew.
+
+A page marks such a part by `<!-- yaml: Kind/name … -->` or `<!-- outcomes -->` before it and `<!-- end -->`
+after it. `PYTHONPATH=. .venv/bin/python tests/unit/lesson_pages.py [lesson …]` fills them in.
+"""
+
+# PyYAML's stub has an unknown part in safe_dump.
+# pyright: reportUnknownMemberType=false
+import asyncio
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from recording import record
+
+from components.expectation import Expectation
+from components.lessons.course import COURSE, OF_LAB4, lesson
+
+if TYPE_CHECKING:
+    from components.lesson import Lesson
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "lessons"
+FURTHER = [name for name in COURSE if name not in OF_LAB4]
+PART = re.compile(
+    r"<!-- (?P<what>yaml: (?P<objects>[^\n]+?)|outcomes) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL
+)
+
+
+class Shown:
+    """A lesson as its page can show it."""
+
+    def __init__(self, name: str) -> None:
+        made: list[Lesson] = []
+        recording = record(lambda: made.append(lesson(name)(name, None)))
+        self.lesson = made[0]
+        self.objects = {
+            f"{found.inputs['kind']}/{found.inputs['metadata']['name']}": found.inputs
+            for found in recording.below(recording.one(f"gpulab:lessons:{type(made[0]).__name__}").urn)
+            if found.request.custom
+        }
+
+
+def filled(page: str, shown: Shown) -> str:
+    """Return a page with its marked parts as the code has them."""
+
+    def part(found: re.Match[str]) -> str:
+        body = (
+            _yaml([_manifest(shown.objects[name]) for name in found["objects"].split()])
+            if found["objects"]
+            else _outcomes(shown.lesson.expectations)
+        )
+        return f"<!-- {found['what']} -->\n{body}<!-- end -->"
+
+    return PART.sub(part, page)
+
+
+def _yaml(manifests: Sequence[dict[str, Any]]) -> str:
+    text = "---\n".join(yaml.safe_dump(one, sort_keys=False, width=100) for one in manifests)
+    return f"```yaml\n{text}```\n"
+
+
+def _manifest(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return an object as one would write it for kubectl: without what only Pulumi reads."""
+    metadata = dict(inputs["metadata"])
+    annotations = {
+        key: value for key, value in metadata.pop("annotations", {}).items() if "pulumi.com" not in key
+    }
+    metadata |= {"annotations": annotations} if annotations else {}
+    return {"apiVersion": inputs["apiVersion"], "kind": inputs["kind"], "metadata": metadata} | {
+        key: value for key, value in inputs.items() if key not in {"apiVersion", "kind", "metadata"}
+    }
+
+
+def _outcomes(expectations: Sequence[Expectation]) -> str:
+    rows = [f"| {one.title} | {one.expected} |" for one in expectations]
+    return "\n".join(["| what | comes to |", "|---|---|", *rows]) + "\n"
+
+
+def main() -> None:
+    """Write the marked parts of the pages of some lessons, or of all."""
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    for name in sys.argv[1:] or FURTHER:
+        page = PAGES / f"{name}.md"
+        page.write_text(filled(page.read_text(encoding="utf-8"), Shown(name)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
