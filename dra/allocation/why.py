@@ -27,6 +27,8 @@ class Miss:
     path: str
     why: str
     funnel: Funnel | None = None
+    """Of the request that fails for itself, whatever else is asked."""
+    left_out: str = ""
 
 
 def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
@@ -36,8 +38,8 @@ def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
     if not known:
         return Unsatisfied(first, "", "there is no node")
     if not nodes:
-        which = "the only node does" if known == 1 else f"none of the {known} nodes does"
-        return Unsatisfied(first, "", f"{which} take the pod at all, whatever devices are there")
+        which = "the only node does not take" if known == 1 else f"none of the {known} nodes takes"
+        return Unsatisfied(first, "", f"{which} the pod at all, whatever devices are there")
     alike: dict[tuple[int, str], Node] = {}
     for node in nodes:
         bound = pod.unavailable(node)
@@ -55,7 +57,12 @@ def _miss(pod: Pod, node: Node) -> Miss:
             before = pod.plans[:number]
             if not search.fits([*before, plan]):
                 miss = _in_claim(search, before, plan)
-                return replace(miss, rank=(number, *miss.rank), why=f"{name}: {miss.why}{search.left_out()}")
+                return replace(
+                    miss,
+                    rank=(number, *miss.rank),
+                    why=f"{name}: {miss.why}{search.left_out()}",
+                    left_out=search.left_out(),
+                )
     except OutOfSteps:
         why = f"{name}: its devices do not satisfy all claims together"
         return Miss((-1,), pod.claims[pod.plans[0].index].metadata.name, "", why)
@@ -259,9 +266,12 @@ def _everywhere(pod: Pod, nodes: Sequence[Node], miss: Miss) -> str:
         if all(ask.would_meet(each, device) for each in ask.conditions if each.of_class)
     ]
     if not of_class:
-        where = "the node" if len(nodes) == 1 else f"all {len(nodes)} nodes"
-        total = devices(sum(count for _, count in every))
-        return f"0 of {total} on {where} are of class {ask.class_name}, {stages.asked_words}"
+        where = "the only node" if len(nodes) == 1 else f"the {len(nodes)} nodes"
+        total = sum(count for _, count in every)
+        if not total:
+            return f"there are no devices on {where}, {stages.asked_words}{miss.left_out}"
+        some = f"0 of {devices(total)} on {where} are of class {ask.class_name}"
+        return f"{some}, {stages.asked_words}{miss.left_out}"
     condition = stage.condition
     if condition is None or any(
         ask.would_meet(condition, device)
@@ -272,7 +282,7 @@ def _everywhere(pod: Pod, nodes: Sequence[Node], miss: Miss) -> str:
     total = devices(sum(count for _, count in of_class))
     return (
         f"0 of {total} of class {ask.class_name} match the selector {_expression(condition)}"
-        f"{_values(condition, [device for device, _ in of_class])}, {stages.asked_words}"
+        f"{_values(condition, [device for device, _ in of_class])}, {stages.asked_words}{miss.left_out}"
     )
 
 
