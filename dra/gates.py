@@ -47,9 +47,12 @@ _ON_SINCE = {
     Gate.DRA_PARTITIONABLE_DEVICES: Target.V1_36,
     Gate.DRA_CONSUMABLE_CAPACITY: Target.V1_36,
     Gate.DRA_DEVICE_BINDING_CONDITIONS: Target.V1_36,
-    Gate.DRA_FRACTIONAL_CAPACITY_RANGE: Target.V1_37,
 }
-"""The first of our targets in which a gate is on by default; the others are off in all of them."""
+"""The first of our targets in which a gate is on by default; the others are off in all of them.
+
+DRAFractionalCapacityRange is among those: it is on in 1.37 only where the whole control plane is told to be
+no longer compatible with 1.36 (`--min-compatibility-version`).
+"""
 
 
 def is_on(gate: Gate, target: Target) -> bool:

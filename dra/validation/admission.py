@@ -6,6 +6,7 @@ unless an administrator asks for more.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from dra import codes
@@ -16,7 +17,7 @@ from dra.validation import conversion, older_shapes, wire
 from dra.validation.claim import admin_access, claim_spec, class_spec
 from dra.validation.decoding import Decoder, TooLargeError
 from dra.validation.metadata import metadata, template_metadata
-from dra.validation.names import label_faults
+from dra.validation.names import label_faults, length_unit, subdomain_faults
 from dra.validation.pod import pod_spec
 from dra.validation.problem import Dropped, Problem, quoted
 from dra.validation.relevance import is_about_claims
@@ -135,7 +136,8 @@ def _template_rules(
 def _class_rules(
     device_class: wire.DeviceClass, target: Target, _labels: NamespaceLabels
 ) -> Iterator[Problem]:
-    yield from metadata(device_class.metadata, namespaced=False)
+    faults = partial(subdomain_faults, unit=length_unit(target))
+    yield from metadata(device_class.metadata, namespaced=False, faults=faults)
     yield from class_spec(device_class.spec, "spec", target)
 
 
@@ -155,7 +157,7 @@ def _taint_rule_rules(
 
 def _pod_rules(pod: wire.Pod, _target: Target, _labels: NamespaceLabels) -> Iterator[Problem]:
     yield from metadata(pod.metadata, namespaced=True)
-    yield from pod_spec(pod.spec, "spec")
+    yield from pod_spec(pod.spec, "spec", template=False)
 
 
 def _replicated_rules(

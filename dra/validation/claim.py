@@ -186,7 +186,9 @@ def _alternatives(given: Sequence[DeviceSubRequest], path: str, target: Target) 
 
 def _exact(request: ExactDeviceRequest | DeviceSubRequest, path: str, target: Target) -> Iterator[Problem]:
     if request.device_class_name:
-        yield from names.subdomain(f"{path}.deviceClassName", request.device_class_name)
+        alternative = isinstance(request, DeviceSubRequest)
+        unit = names.length_unit(target) if alternative else "characters"
+        yield from names.subdomain(f"{path}.deviceClassName", request.device_class_name, unit)
     else:
         yield required(f"{path}.deviceClassName", "Name the DeviceClass, such as gpu.nvidia.com.")
     yield from selectors(request.selectors, f"{path}.selectors", target)

@@ -91,9 +91,11 @@ class Decoder:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.wrong: list[Problem] = []
+        """What cannot be read; in front what ends the reading of the API server at once."""
         self.unknown: list[Problem] = []
         self.dropped: list[Dropped] = []
         self._values = 0
+        self._unreadable = 0
 
     def decode(self, model: type[AnyModel], document: Mapping[str, Any]) -> AnyModel | None:
         """Return the object, or None if a value of it has the wrong type."""
@@ -106,14 +108,18 @@ class Decoder:
         if self._values > _MAX_VALUES:
             raise TooLargeError
 
-    def refuse(self, place: Place, message: str, remedy: str, code: codes.Code = codes.WRONG_TYPE) -> None:
-        """Take down a value that cannot be read."""
-        self.wrong.append(Problem(path=place.path, message=message, remedy=remedy, code=code.code))
+    def unreadable(self, place: Place, message: str, remedy: str) -> None:
+        """Take down a text that stands for nothing: the API server reads no further than to the first."""
+        problem = Problem(path=place.path, message=message, remedy=remedy, code=codes.WRONG_TYPE.code)
+        self.wrong.insert(self._unreadable, problem)
+        self._unreadable += 1
 
     def mistyped(self, place: Place, raw: object, go: str, remedy: str) -> None:
         """Take down a value of the wrong type."""
         where = f"Go struct field {place.owner}.{place.names}" if place.names else "Go value"
-        self.refuse(place, f"json: cannot unmarshal {json_kind(raw, go)} into {where} of type {go}", remedy)
+        message = f"json: cannot unmarshal {json_kind(raw, go)} into {where} of type {go}"
+        code = codes.WRONG_TYPE.code
+        self.wrong.append(Problem(path=place.path, message=message, remedy=remedy, code=code))
 
     def unknown_field(self, model: type[Model], raw: Mapping[str, Any], path: str, key: str) -> None:
         """Take down a field that the struct does not have."""
@@ -222,8 +228,9 @@ def _read_map(inner: Reader, decoder: Decoder, raw: object, place: Place) -> obj
         )
         return {}
     items = cast("Mapping[object, object]", raw).items()
-    keyed = [(json_key(key), item) for key, item in items]
-    return {key: inner.read(decoder, item, place.under(key)) for key, item in keyed}
+    given = {json_key(key): item for key, item in items}
+    values = {key: inner.read(decoder, given[key], place.under(key)) for key in sorted(given)}
+    return {key: values[key] for key in given}
 
 
 def _read_list(inner: Reader, decoder: Decoder, raw: object, place: Place) -> object:
@@ -277,10 +284,13 @@ def _read_quantity(decoder: Decoder, raw: object, place: Place, zero: str = "0")
     decoder.count()
     if raw is None:
         return zero
+    text = json_word(raw).strip()
     try:
-        return str(Quantity.parse(json_word(raw).strip()))
+        quantity = Quantity.parse(text)
+        # What Kubernetes prints of a quantity beyond 1000E says less than what was written.
+        return str(quantity) if Quantity.parse(str(quantity)) == quantity else text
     except ValueError as error:
-        decoder.refuse(
+        decoder.unreadable(
             place, str(error), "Write a quantity: a number, and a unit if need be, such as 40Gi or 500m."
         )
         return zero
@@ -289,8 +299,9 @@ def _read_quantity(decoder: Decoder, raw: object, place: Place, zero: str = "0")
 def _read_time(decoder: Decoder, raw: object, place: Place) -> str:
     text = _read_text(decoder, raw, place)
     if text and not _TIME.fullmatch(text):
-        detail = f'parsing time {quoted(text)} as "2006-01-02T15:04:05Z07:00": cannot parse it'
-        decoder.refuse(place, detail, "Write a time such as 2026-01-31T12:00:00Z.")
+        rest = "" if re.match(r"\d{4}", text, re.ASCII) else f' {quoted(text)} as "2006"'
+        detail = f'parsing time {quoted(text)} as "2006-01-02T15:04:05Z07:00": cannot parse{rest}'
+        decoder.unreadable(place, detail, "Write a time such as 2026-01-31T12:00:00Z.")
     return text
 
 

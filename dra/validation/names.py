@@ -61,9 +61,14 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-def label_faults(text: str) -> list[str]:
+def length_unit(target: Target) -> str:
+    """Return what the length of a name is told in where 1.37 has a declarative rule for it."""
+    return "bytes" if target >= Target.V1_37 else "characters"
+
+
+def label_faults(text: str, unit: str = "characters") -> list[str]:
     """Return what is wrong with an RFC 1123 label."""
-    faults = _length_faults(text, _MAX_LABEL)
+    faults = _length_faults(text, _MAX_LABEL, unit)
     if not _LABEL.fullmatch(text):
         wrong = (
             "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
@@ -74,9 +79,9 @@ def label_faults(text: str) -> list[str]:
     return faults
 
 
-def subdomain_faults(text: str) -> list[str]:
+def subdomain_faults(text: str, unit: str = "characters") -> list[str]:
     """Return what is wrong with an RFC 1123 subdomain."""
-    faults = _length_faults(text, _MAX_SUBDOMAIN)
+    faults = _length_faults(text, _MAX_SUBDOMAIN, unit)
     if not _SUBDOMAIN.fullmatch(text):
         wrong = (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
@@ -106,7 +111,7 @@ def key_faults(text: str) -> list[str]:
         return [f"a valid label key {form} {domain}"]
     faults: list[str] = []
     if slash:
-        wrong = subdomain_faults(prefix) if prefix else ["must be non-empty"]
+        wrong = subdomain_faults(prefix, "bytes") if prefix else ["must be non-empty"]
         faults += [f"prefix part {fault}" for fault in wrong]
     if not name:
         faults.append("name part must be non-empty")
@@ -128,14 +133,14 @@ def value_faults(text: str) -> list[str]:
     return faults
 
 
-def label(path: str, text: str) -> Iterator[Problem]:
+def label(path: str, text: str, unit: str = "characters") -> Iterator[Problem]:
     """Yield what is wrong with a name that is an RFC 1123 label: a request's, a device's, a counter's."""
-    yield from invalid_each(path, text, label_faults(text), _suggest(text, LABEL_REMEDY))
+    yield from invalid_each(path, text, label_faults(text, unit), _suggest(text, LABEL_REMEDY))
 
 
-def subdomain(path: str, text: str) -> Iterator[Problem]:
+def subdomain(path: str, text: str, unit: str = "characters") -> Iterator[Problem]:
     """Yield what is wrong with a name that is an RFC 1123 subdomain: an object's name."""
-    yield from invalid_each(path, text, subdomain_faults(text), SUBDOMAIN_REMEDY)
+    yield from invalid_each(path, text, subdomain_faults(text, unit), SUBDOMAIN_REMEDY)
 
 
 def key(path: str, text: str) -> Iterator[Problem]:
@@ -232,7 +237,7 @@ def _declared_qualified(path: str, name: str) -> Iterator[Problem]:
     elif slash:
         if byte_length(domain) > MAX_DOMAIN:
             yield too_long(path, MAX_DOMAIN, "Use the domain of the driver that publishes the attribute.")
-        faults = [f"prefix: {fault}" for fault in subdomain_faults(domain)]
+        faults = [f"prefix: {fault}" for fault in subdomain_faults(domain, "bytes")]
         yield from invalid_each(path, domain, faults, SUBDOMAIN_REMEDY)
     if slash and not identifier:
         yield invalid(path, "", "name must not be empty", "Write a name after the slash.", codes.NAME)
@@ -272,8 +277,8 @@ def _folded(name: str) -> str:
     return re.sub("[-_]", "", name.rpartition("/")[2].lower()) if len(name) < _MAX_SUBDOMAIN else ""
 
 
-def _length_faults(text: str, limit: int) -> list[str]:
-    return [f"must be no more than {limit} bytes"] if byte_length(text) > limit else []
+def _length_faults(text: str, limit: int, unit: str = "bytes") -> list[str]:
+    return [f"must be no more than {limit} {unit}"] if byte_length(text) > limit else []
 
 
 def _form(wrong: str, form: str, *examples: str) -> str:

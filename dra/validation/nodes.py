@@ -6,7 +6,7 @@ Source: `pkg/apis/resource/validation` and `pkg/apis/core/validation`, Kubernete
 from collections.abc import Iterator
 
 from dra import codes
-from dra.device import Device, NodeSelector, NodeSelectorRequirement, ResourceSliceSpec
+from dra.device import Device, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, ResourceSliceSpec
 from dra.validation import names
 from dra.validation.problem import Problem, forbidden, invalid, required
 
@@ -37,7 +37,7 @@ def slice_nodes(spec: ResourceSliceSpec, path: str) -> Iterator[Problem]:
         terms = spec.node_selector.node_selector_terms
         if len(terms) != 1:
             detail = "must have exactly one node selector term"
-            shown = [term.document() for term in terms] or None
+            shown = [_as_the_server_shows(term) for term in terms]
             remedy = "Put all conditions into one term, or make a slice for each."
             yield invalid(f"{path}.nodeSelector.nodeSelectorTerms", shown, detail, remedy)
     for field, given in (
@@ -89,6 +89,19 @@ def node_selector(selector: NodeSelector, path: str) -> Iterator[Problem]:
             yield from _label_requirement(requirement, f"{at}[{index}].matchExpressions[{number}]")
         for number, requirement in enumerate(term.match_fields or ()):
             yield from _field_requirement(requirement, f"{at}[{index}].matchFields[{number}]")
+
+
+def _as_the_server_shows(term: NodeSelectorTerm) -> dict[str, object]:
+    """Return a term with the names of Go's fields, which have no JSON names in this struct of the server."""
+    return {
+        name: None
+        if requirements is None
+        else [{"Key": each.key, "Operator": each.operator, "Values": each.values} for each in requirements]
+        for name, requirements in (
+            ("MatchExpressions", term.match_expressions),
+            ("MatchFields", term.match_fields),
+        )
+    }
 
 
 def _slice_choices(spec: ResourceSliceSpec) -> list[str]:

@@ -28,8 +28,11 @@ _REFERENCE_REMEDY = (
 )
 
 
-def pod_spec(spec: wire.PodSpec, path: str) -> Iterator[Problem]:
-    """Yield what is wrong with a pod's claims and with what its containers ask for."""
+def pod_spec(spec: wire.PodSpec, path: str, *, template: bool = True) -> Iterator[Problem]:
+    """Yield what is wrong with a pod's claims and with what its containers ask for.
+
+    In a pod, and not in a template of pods, requests that are left out are those of the limits.
+    """
     claims = spec.resource_claims or ()
     known: set[str] = set()
     for index, claim in enumerate(claims):
@@ -41,7 +44,7 @@ def pod_spec(spec: wire.PodSpec, path: str) -> Iterator[Problem]:
     ):
         for index, container in enumerate(containers):
             at = f"{path}.{field}[{index}].resources"
-            yield from _amounts(container.resources, at)
+            yield from _amounts(container.resources, at, template=template)
             yield from _container_claims(container.resources.claims or (), f"{at}.claims", listed)
     if spec.resources and spec.resources.claims is not None:
         detail = "claims may not be set for Resources at pod-level"
@@ -110,8 +113,9 @@ def _repeated_use(claim: wire.ContainerClaim, path: str, used: set[str]) -> Iter
     used.add(use)
 
 
-def _amounts(resources: wire.ResourceRequirements, path: str) -> Iterator[Problem]:
-    limits, requests = resources.limits or {}, resources.requests or {}
+def _amounts(resources: wire.ResourceRequirements, path: str, *, template: bool) -> Iterator[Problem]:
+    limits = resources.limits or {}
+    requests = {**({} if template else limits), **(resources.requests or {})}
     for field, amounts in (("limits", limits), ("requests", requests)):
         for name, text in amounts.items():
             at = f"{path}.{field}[{name}]"

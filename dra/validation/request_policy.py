@@ -1,7 +1,7 @@
 """The rules for the request policy of a capacity that claims can share.
 
-Source: `pkg/apis/resource/validation`, Kubernetes 1.37.2, with the arithmetic of its quantities: whole
-numbers are rounded up, and where a fraction is among them all is counted in thousandths.
+Source: `pkg/apis/resource/validation`, Kubernetes 1.37.2. Where it counts in whole numbers it rounds up, so
+that it takes 1.5 and 2 for the same value: fractions come with DRAFractionalCapacityRange, which is off.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from dra import codes
 from dra.device import CapacityRequestPolicy, CapacityRequestPolicyRange
-from dra.gates import Gate, Target, is_on
 from dra.quantity import Quantity
 from dra.validation.problem import Problem, duplicate, forbidden, invalid, required, too_many_items
 
@@ -22,7 +21,7 @@ _SORT = "List the values from small to large."
 _FIT = "Keep it within the capacity's value."
 
 
-def request_policy(value: str, policy: CapacityRequestPolicy, path: str, target: Target) -> Iterator[Problem]:
+def request_policy(value: str, policy: CapacityRequestPolicy, path: str) -> Iterator[Problem]:
     """Yield what is wrong with the policy of a capacity of that value."""
     if policy.valid_values and policy.valid_range:
         yield forbidden(path, _NOT_BOTH, "Keep one of the two.", codes.ONE_OF)
@@ -37,15 +36,14 @@ def request_policy(value: str, policy: CapacityRequestPolicy, path: str, target:
     default, capacity = Quantity.parse(policy.default), Quantity.parse(value)
     if policy.valid_values:
         values = [Quantity.parse(text) for text in policy.valid_values]
-        yield from _valid_values(default, capacity, values, (f"{path}.{kind}", target))
+        yield from _valid_values(default, capacity, values, f"{path}.{kind}")
     elif policy.valid_range:
-        yield from _Range(default, capacity, policy.valid_range, f"{path}.{kind}").problems(target)
+        yield from _Range(default, capacity, policy.valid_range, f"{path}.{kind}").problems()
 
 
 def _valid_values(
-    default: Quantity, capacity: Quantity, values: Sequence[Quantity], place: tuple[str, Target]
+    default: Quantity, capacity: Quantity, values: Sequence[Quantity], path: str
 ) -> Iterator[Problem]:
-    path, target = place
     for index, (lower, upper) in enumerate(pairwise(values)):
         if upper < lower:
             yield invalid(
@@ -58,27 +56,13 @@ def _valid_values(
                 yield invalid(
                     f"{path}[{index}]", str(value), f"option is larger than capacity value: {capacity}", _FIT
                 )
-        keys = [_key(value, target) for value in values]
-        for index, key in enumerate(keys):
-            if key in keys[:index]:
-                yield duplicate(f"{path}[{index}]", key, "Take the second one out.")
+        whole = [_rounded_up(value) for value in values]
+        for index, number in enumerate(whole):
+            if number in whole[:index]:
+                yield duplicate(f"{path}[{index}]", str(number), "Take the second one out.")
     if default not in values or len(values) > MAX_VALID_VALUES:
         detail = "default value is not valid according to the requestPolicy"
         yield invalid(path, str(default), detail, "Make the default one of the values.")
-
-
-def _key(value: Quantity, target: Target) -> str:
-    """Return what a value is told apart by: its decimal, or before 1.37 the whole number it is rounded to."""
-    if not is_on(Gate.DRA_FRACTIONAL_CAPACITY_RANGE, target):
-        return str(_scaled(value, 0))
-    return _decimal(value)
-
-
-def _decimal(value: Quantity) -> str:
-    places = max(-value.exponent, 0)
-    digits = str(abs(value.unscaled) * 10 ** max(value.exponent, 0)).rjust(places + 1, "0")
-    sign = "-" if value.unscaled < 0 else ""
-    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
 
 
 class _Range:
@@ -92,7 +76,7 @@ class _Range:
         self.max = Quantity.parse(given.max) if given.max is not None else None
         self.step = Quantity.parse(given.step) if given.step is not None else None
 
-    def problems(self, target: Target) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the range."""
         if self.min is None:
             yield required(
@@ -100,22 +84,8 @@ class _Range:
             )
             return
         yield from self._bounds(self.min)
-        given = {"default": self.default, "min": self.min, "max": self.max, "step": self.step}
-        present = {name: value for name, value in given.items() if value is not None}
-        fractional = is_on(Gate.DRA_FRACTIONAL_CAPACITY_RANGE, target) and any(
-            _is_fractional(value) for value in present.values()
-        )
-        if fractional:
-            unsafe = [name for name, value in present.items() if not _has_thousandths(value)]
-            for name in unsafe:
-                detail = "value cannot be represented as a milli value"
-                yield invalid(
-                    f"{self.path}.{name}", str(present[name]), detail, "Use at most three decimal places."
-                )
-            if unsafe:
-                return
         if self.step is not None:
-            yield from self._steps(self.min, self.step, present, fractional=fractional)
+            yield from self._steps(self.min, self.step)
 
     def _bounds(self, least: Quantity) -> Iterator[Problem]:
         at = self.path
@@ -138,66 +108,42 @@ class _Range:
             detail = f"default is more than max: {self.max}"
             yield invalid(f"{at}.default", str(self.default), detail, "Make the default at most max.")
 
-    def _steps(
-        self, least: Quantity, step: Quantity, present: dict[str, Quantity], *, fractional: bool
-    ) -> Iterator[Problem]:
+    def _steps(self, least: Quantity, step: Quantity) -> Iterator[Problem]:
         at = f"{self.path}.step"
         if step.sign <= 0:
             yield invalid(at, str(step), "must be greater than zero", "Write an amount above 0.")
             return
-        if _exceeds(least, step, self.capacity):
+        if least + step > self.capacity:
             detail = f"one step {least + step} is larger than capacity value: {self.capacity}"
             yield invalid(at, str(step), detail, "Make the step smaller.")
-        unsafe = [] if fractional else list(_out_of_range(present, self.path))
+        unsafe = list(self._out_of_range(least, step))
         yield from unsafe
         if unsafe:
             return
-        scale = 3 if fractional else 0
         for value in (self.default, self.max):
-            if value is not None and (_scaled(value, scale) - _scaled(least, scale)) % _scaled(step, scale):
+            if value is not None and (_rounded_up(value) - _rounded_up(least)) % _rounded_up(step):
                 detail = f"value is not a multiple of a given step ({step}) from ({least})"
                 yield invalid(
                     at, str(value), detail, "Make default and max reachable from min in whole steps."
                 )
 
-
-def _exceeds(least: Quantity, step: Quantity, capacity: Quantity) -> bool:
-    """Tell whether one step from the least amount is beyond the capacity."""
-    return least + step > capacity
-
-
-def _out_of_range(present: dict[str, Quantity], path: str) -> Iterator[Problem]:
-    for name, value in present.items():
-        if value.sign < 0:
-            detail = "must be greater than or equal to 0"
-            yield invalid(f"{path}.{name}", str(value), detail, "Write an amount of 0 or more.")
-        elif value > Quantity(_MAX_INT64):
-            detail = f"must not be larger than {_MAX_INT64}"
-            yield invalid(f"{path}.{name}", str(value), detail, "Write a smaller amount.")
+    def _out_of_range(self, least: Quantity, step: Quantity) -> Iterator[Problem]:
+        for name, value in (("default", self.default), ("min", least), ("max", self.max), ("step", step)):
+            if value is None:
+                continue
+            if value.sign < 0:
+                detail = "must be greater than or equal to 0"
+                yield invalid(f"{self.path}.{name}", str(value), detail, "Write an amount of 0 or more.")
+            elif value > Quantity(_MAX_INT64):
+                detail = f"must not be larger than {_MAX_INT64}"
+                yield invalid(f"{self.path}.{name}", str(value), detail, "Write a smaller amount.")
 
 
-def _is_fractional(value: Quantity) -> bool:
-    return value.key[1] < 0
-
-
-def _has_thousandths(value: Quantity) -> bool:
-    """Tell whether a value is a whole number of thousandths that an int64 holds."""
-    unscaled, exponent = value.key
-    return (
-        exponent >= _MILLI
-        and value < Quantity(2**63, _MILLI)
-        and (unscaled == 0 or exponent <= _MAX_EXPONENT)
-    )
-
-
-_MAX_EXPONENT = 18
-_MILLI = -3
-
-
-def _scaled(value: Quantity, places: int) -> int:
-    """Return a value in units of that many decimal places, rounded up (away from zero)."""
-    exponent = value.exponent + places
-    if exponent >= 0:
-        return value.unscaled * 10**exponent
-    magnitude = -(-abs(value.unscaled) // 10**-exponent)
-    return magnitude if value.unscaled >= 0 else -magnitude
+def _rounded_up(value: Quantity) -> int:
+    """Return a value as a whole number, rounded away from zero, and as the largest int64 at most."""
+    if value > Quantity(_MAX_INT64):
+        return _MAX_INT64
+    if value.exponent >= 0:
+        return value.unscaled * 10**value.exponent
+    magnitude = -(-abs(value.unscaled) // 10**-value.exponent)
+    return magnitude if value.sign >= 0 else -magnitude

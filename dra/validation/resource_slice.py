@@ -41,6 +41,7 @@ MAX_DEVICES = 128
 MAX_DEVICES_WITH_MORE = 64
 """Where any device has taints or consumes counters."""
 MAX_ATTRIBUTES_AND_CAPACITIES = 32
+MAX_ATTRIBUTE_VALUES = 48
 MAX_VALUE_LENGTH = 64
 MAX_TAINTS = 16
 MAX_COUNTER_SETS = 8
@@ -111,10 +112,14 @@ def _device(device: Device, path: str, target: Target) -> Iterator[Problem]:
         )
         remedy = "Keep those that claims select by."
         yield invalid(path, keys, detail, remedy, codes.TOO_MANY)
+    if len(device.attributes) > MAX_ATTRIBUTE_VALUES and target >= Target.V1_36:
+        detail = f"the total number of attribute values must not exceed {MAX_ATTRIBUTE_VALUES}"
+        remedy = "Keep those that claims select by."
+        yield invalid(path, len(device.attributes), detail, remedy, codes.TOO_MANY)
     yield from _map(device.attributes, f"{path}.attributes", lambda value, at: _attribute(value, at, target))
     shared = bool(device.allow_multiple_allocations)
     yield from _map(
-        device.capacity, f"{path}.capacity", lambda value, at: _capacity(value, at, target, shared=shared)
+        device.capacity, f"{path}.capacity", lambda value, at: _capacity(value, at, shared=shared)
     )
     taints = device.taints or ()
     yield from too_many_items(f"{path}.taints", len(taints), MAX_TAINTS, "taints")
@@ -168,11 +173,11 @@ def _version_remedy(version: str) -> str:
     return f"{remedy}, such as 580.65.6."
 
 
-def _capacity(capacity: DeviceCapacity, path: str, target: Target, *, shared: bool) -> Iterator[Problem]:
+def _capacity(capacity: DeviceCapacity, path: str, *, shared: bool) -> Iterator[Problem]:
     if capacity.request_policy is None:
         return
     if shared:
-        yield from request_policy(capacity.value, capacity.request_policy, f"{path}.requestPolicy", target)
+        yield from request_policy(capacity.value, capacity.request_policy, f"{path}.requestPolicy")
     else:
         remedy = "Write allowMultipleAllocations: true in the device, or take the policy out."
         yield forbidden(f"{path}.requestPolicy", "allowMultipleAllocations must be true", remedy)
@@ -184,8 +189,8 @@ def _counter_sets(sets: Sequence[CounterSet], path: str, target: Target) -> Iter
         return
     for index, counter_set in enumerate(sets):
         at = f"{path}[{index}]"
-        yield from _counter_set_name(counter_set.name, f"{at}.name")
-        yield from _counters(counter_set.counters or {}, f"{at}.counters")
+        yield from _counter_set_name(counter_set.name, f"{at}.name", target)
+        yield from _counters(counter_set.counters or {}, f"{at}.counters", target)
     yield from unique_names(sets, path, target)
 
 
@@ -196,28 +201,28 @@ def _consumptions(given: Sequence[DeviceCounterConsumption], path: str, target: 
     seen: set[str] = set()
     for index, consumption in enumerate(given):
         at, name = f"{path}[{index}]", consumption.counter_set
-        yield from _counter_set_name(name, f"{at}.counterSet")
-        yield from _counters(consumption.counters or {}, f"{at}.counters")
+        yield from _counter_set_name(name, f"{at}.counterSet", target)
+        yield from _counters(consumption.counters or {}, f"{at}.counters", target)
         if name in seen:
             value = name if target < Target.V1_37 else consumption
             yield duplicate(at, value, "Add its counters up in one entry.")
         seen.add(name)
 
 
-def _counter_set_name(name: str, path: str) -> Iterator[Problem]:
+def _counter_set_name(name: str, path: str, target: Target) -> Iterator[Problem]:
     if name:
-        yield from names.label(path, name)
+        yield from names.label(path, name, names.length_unit(target))
     else:
         yield required(path, "Name the counter set.")
 
 
-def _counters(counters: Mapping[str, Counter], path: str) -> Iterator[Problem]:
+def _counters(counters: Mapping[str, Counter], path: str, target: Target) -> Iterator[Problem]:
     if not counters:
         yield required(path, "Write a counter: a name and a value, as in {memory: {value: 40Gi}}.")
     yield from too_many_items(path, len(counters), MAX_COUNTERS, "counters")
     if len(counters) <= MAX_COUNTERS:
         for name in counters:
-            yield from names.label(path, name)
+            yield from names.label(path, name, names.length_unit(target))
 
 
 def _conditions(device: Device, path: str) -> Iterator[Problem]:

@@ -32,11 +32,14 @@ class OwnerReference(Wire):
 class ObjectMeta(Wire):
     """`metadata` of any object."""
 
-    unread = frozenset({"selfLink", "uid", "resourceVersion", "managedFields"})
+    unread = frozenset({"managedFields"})
 
     name: str = ""
     generate_name: str = ""
     namespace: str = ""
+    self_link: str = ""
+    uid: str = ""
+    resource_version: str = ""
     generation: int = 0
     creation_timestamp: TimeText | None = None
     deletion_timestamp: TimeText | None = None
@@ -128,12 +131,17 @@ class ResourceSlice(Document):
     spec: ResourceSliceSpec
 
 
+class DeviceTaintRuleStatus(Wire):
+    """What has become of a taint rule."""
+
+    unread = frozenset({"conditions"})
+
+
 class DeviceTaintRule(Document):
     """A taint set from outside the driver."""
 
-    unread = frozenset({"status"})
-
     spec: DeviceTaintRuleSpec
+    status: DeviceTaintRuleStatus = DeviceTaintRuleStatus()
 
 
 class PodResourceClaim(Model):
