@@ -18,6 +18,8 @@ REPO = Path(__file__).resolve().parent.parent
 STAGES = REPO / "charts" / "kwok-stages" / "stages.yaml"
 KUBERNETES_VERSION = "v1.37.2"
 READY_WITHIN_SECONDS = 60
+GATES = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True}
+"""Off by default in 1.37: groups of pods that are scheduled together, and claims of such a group."""
 ATTEMPTS = 3
 
 _PORTS = (
@@ -133,13 +135,18 @@ def _configuration(gates: Mapping[str, bool]) -> dict[str, object]:
             "kubeVersion": KUBERNETES_VERSION,
             # kwokctl's default is every interface, for etcd without TLS too.
             "bindAddress": "127.0.0.1",
-            "kubeFeatureGates": ",".join(f"{gate}={str(on).lower()}" for gate, on in gates.items()),
+            "kubeFeatureGates": ",".join(
+                f"{gate}={str(on).lower()}" for gate, on in (GATES | dict(gates)).items()
+            ),
+            "kubeRuntimeConfig": "scheduling.k8s.io/v1beta1=true",
             **{f"{name}Binary": str(_tool(tool)) for name, tool in _BINARIES.items()},
             **dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True)),
         },
         "componentsPatches": [
             # The default reconciler wants an address that other hosts reach, which this one never has.
             _patch("kube-apiserver", "endpoint-reconciler-type", "none"),
+            # What happened to a lab that is up since yesterday should still be told; the default is an hour.
+            _patch("kube-apiserver", "event-ttl", "720h"),
             # One of each: an election only costs the old lease's time after a restart.
             _patch("kube-scheduler", "leader-elect", "false"),
             _patch("kube-controller-manager", "leader-elect", "false"),
