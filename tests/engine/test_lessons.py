@@ -1,0 +1,61 @@
+"""Every lesson at once, on the real scheduler."""
+
+import json
+from typing import Any
+
+import pytest
+
+from components.lessons.course import COURSE, OF_LAB4
+from tests.engine.conftest import Checkout
+
+pytestmark = pytest.mark.engine
+
+
+def outcomes(checkout: Checkout) -> list[dict[str, Any]]:
+    shown = checkout.run("pulumi", "stack", "output", "--json", "--stack", "dev")
+    return json.loads(shown.stdout)["outcomes"]
+
+
+def summary(checkout: Checkout, verb: str) -> str:
+    """Run a verb of pulumi, and return what it says it changed."""
+    done = checkout.run("pulumi", verb, "--yes", "--skip-preview", "--stack", "dev")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.split("Resources:")[-1].split("Duration:")[0]
+
+
+def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(checkout: Checkout) -> None:
+    up = checkout.lab("up")
+    assert up.returncode == 0, up.stdout + up.stderr
+    first = outcomes(checkout)
+    assert [outcome for outcome in first if not outcome["ok"]] == []
+    lessons = {outcome["lesson"] for outcome in first if "lesson" in outcome}
+    assert lessons == set(COURSE) - set(OF_LAB4)
+
+    for verb in ("up", "refresh", "up"):
+        changed = summary(checkout, verb)
+        assert "unchanged" in changed
+        assert not set(changed) & set("+~-"), changed
+    assert [(o["step"], o["expected"]) for o in outcomes(checkout)] == [
+        (o["step"], o["expected"]) for o in first
+    ]
+
+    again = checkout.run(".venv/bin/python", "-m", "lab", "run", "taints", "--stack", "dev")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "with a toleration" in again.stdout
+
+    config = checkout.path / "Pulumi.dev.yaml"
+    config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [greedy, lab4]\n"))
+    fewer = checkout.lab("up")
+    assert fewer.returncode == 0, fewer.stdout + fewer.stderr
+    left = checkout.kubectl("get", "namespaces,nodes,resourceslices,devicetaintrules", "-o", "name")
+    for name in lessons:
+        assert f"/{name}" not in left.replace("node/node-", ""), left
+    assert checkout.lab("down").returncode == 0
+    assert checkout.processes() == {}
+
+
+def test_an_unknown_lesson_is_one_sentence(checkout: Checkout) -> None:
+    done = checkout.run(".venv/bin/python", "-m", "lab", "run", "nosuch", "--stack", "dev")
+    assert done.returncode != 0
+    assert "there is no lesson 'nosuch'" in " ".join((done.stdout + done.stderr).replace("│", " ").split())
+    assert "Traceback" not in done.stdout + done.stderr
