@@ -1,57 +1,72 @@
-"""What the API server checks beyond types: lists and maps of one kind, and constants that are to be read.
+"""What the API server checks beyond types: lists and maps of one kind, formats, and constants that are to be read.
 
-Source: `HomogeneousAggregateLiterals` and the AST validators in `k8s.io/apiserver/pkg/cel/environment/base.go`.
+Source: the validators of `k8s.io/apiserver/pkg/cel/environment/base.go` and of cel-go 0.29 (`cel/validator.go`,
+`ext/formatting.go`, `interpreter/decorators.go`).
 """
 
-from dra.cel import errors
+import re
+from collections.abc import Iterator, Sequence
+
+from dra.cel.errors import CompileError, Problem
+from dra.cel.functions import call
 from dra.cel.functions.standard import to_duration, to_timestamp
 from dra.cel.functions.text import is_pattern
-from dra.cel.reads import children
+from dra.cel.reads import children, nodes
 from dra.cel.syntax import Call, ListOf, Literal, MapOf, Node, Type
 from dra.cel.values import EvaluationError
 
 
-def check(node: Node, expression: str) -> None:
-    """Raise CompileError for the first thing that is wrong."""
-    for child in children(node):
-        check(child, expression)
+def check(expression: Node) -> list[Problem]:
+    """Return what is wrong with an expression whose types are right."""
+    return [*_literals(expression), *_constants(expression)]
+
+
+def _literals(node: Node) -> Iterator[Problem]:
     match node:
         case ListOf():
-            elements = [
+            kinds = [
                 (element, _unwrapped(element.type) if index in node.optional else element.type)
                 for index, element in enumerate(node.elements)
             ]
-            _same(elements, expression)
+            yield from _same(kinds)
         case MapOf():
-            _same([(key, key.type) for key, _, _ in node.entries], expression)
-            _same(
+            for part in (
+                [(key, key.type) for key, _, _ in node.entries],
                 [
                     (value, _unwrapped(value.type) if optional else value.type)
                     for _, value, optional in node.entries
                 ],
-                expression,
-            )
-        case Call(arguments=[*_, Literal(value=str() as text)]) if not _readable(node.function, text):
-            raise errors.at(node.arguments[-1].position, f"invalid {node.function} argument", expression)
+            ):
+                yield from _same(part)
+        case Call(function="format"):
+            yield from _format(node)
+            # What is only printed may be of any kind.
+            return
         case _:
             pass
+    for child in children(node):
+        yield from _literals(child)
 
 
 def _unwrapped(kind: Type) -> Type:
     return kind.parameters[0] if kind.name == "optional_type" else kind
 
 
-def _same(elements: list[tuple[Node, Type]], expression: str) -> None:
-    for (_, expected), (element, found) in zip(elements, elements[1:], strict=False):
-        if not _assignable(expected, found):
-            text = f"expected type '{expected}' but found '{found}'"
-            raise errors.at(element.position, text, expression)
+def _same(elements: Sequence[tuple[Node, Type]]) -> Iterator[Problem]:
+    for element, found in elements[1:]:
+        expected = elements[0][1]
+        if found != expected:
+            yield Problem(element.position, f"expected type '{expected}' but found '{found}'")
+            return
 
 
-def _assignable(expected: Type, found: Type) -> bool:
-    if {expected.name, found.name} & {"dyn", "any"}:
-        return True
-    return expected.name == found.name and all(map(_assignable, expected.parameters, found.parameters))
+def _constants(expression: Node) -> Iterator[Problem]:
+    for node in nodes(expression):
+        match node:
+            case Call(arguments=[*_, Literal(value=str() as text)]) if not _readable(node.function, text):
+                yield Problem(node.arguments[-1].position, f"invalid {node.function} argument")
+            case _:
+                pass
 
 
 def _readable(function: str, text: str) -> bool:
@@ -68,3 +83,85 @@ def _readable(function: str, text: str) -> bool:
     except EvaluationError:
         return False
     return True
+
+
+_CLAUSE = re.compile(r"%(?:%|(?:\.(\d+))?([sdfebxXo])|(.?))", re.DOTALL)
+_NUMBERS, _WHOLE = ("double", "string"), ("int", "uint")
+_PRINTED = (
+    *("list", "map", "int", "uint", "double", "bool", "string", "bytes", "type", "null_type"),
+    *("google.protobuf.Timestamp", "google.protobuf.Duration"),
+)
+_CLAUSES = {
+    "s": (
+        _PRINTED,
+        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, "
+        "and timestamps",
+    ),
+    "d": (_WHOLE, "decimal clause can only be used on integers"),
+    "f": (_NUMBERS, "fixed-point clause can only be used on doubles"),
+    "e": (_NUMBERS, "scientific clause can only be used on doubles"),
+    "b": ((*_WHOLE, "bool"), "only integers and bools can be formatted as binary"),
+    "o": (_WHOLE, "octal clause can only be used on integers"),
+    "x": ((*_WHOLE, "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex"),
+}
+
+
+def _format(node: Call) -> Iterator[Problem]:
+    if not isinstance(node.target, Literal) or not isinstance(node.arguments[0], ListOf):
+        return
+    arguments = node.arguments[0].elements
+    used = 0
+    for clause in _CLAUSE.finditer(str(node.target.value)):
+        if clause[0] == "%%":
+            continue
+        if clause[3] == "":
+            yield Problem(node.position, "unexpected end of string")
+            return
+        if used >= len(arguments):
+            yield Problem(node.position, f"index {used} out of range")
+            return
+        if clause[3]:
+            text = f'could not parse formatting clause: unrecognized formatting clause "{clause[3]}"'
+            yield Problem(node.position, text)
+            return
+        kinds, text = _CLAUSES[clause[2].replace("X", "x")]
+        if wrong := _unprintable(arguments[used], kinds):
+            name = _NAMES.get(wrong.type.name, wrong.type.name)
+            yield Problem(wrong.position, f"error during formatting: {text}, was given {name}")
+            return
+        used += 1
+    if used < len(arguments):
+        text = f"too many arguments supplied to string.format (expected {used}, got {len(arguments)})"
+        yield Problem(node.position, text)
+
+
+_NAMES = {"any": "google.protobuf.Any"}
+
+
+def _unprintable(argument: Node, kinds: Sequence[str]) -> Node | None:
+    """Return the part of an argument that a clause cannot print, if there is one."""
+    if argument.type.name not in {*kinds, "dyn"}:
+        return argument
+    if kinds is not _PRINTED or not isinstance(argument, ListOf | MapOf):
+        return None
+    return next((part for child in children(argument) if (part := _unprintable(child, kinds))), None)
+
+
+_CONVERSIONS = {"bool", "bytes", "double", "int", "uint", "string", "duration", "timestamp"}
+
+
+def check_constants(expression: Node) -> None:
+    """Raise CompileError for a constant that cannot be read when the program is made, before any device."""
+    for node in nodes(expression):
+        match node:
+            case Call(function="find" | "findAll", arguments=[Literal(value=str() as pattern), *_]):
+                if not is_pattern(pattern):
+                    text = f"program instantiation failed: error parsing regexp: `{pattern}`"
+                    raise CompileError(text, internal=True)
+            case Call(function=function, arguments=[Literal(value=value)]) if function in _CONVERSIONS:
+                try:
+                    call(function, [value])
+                except EvaluationError as error:
+                    raise CompileError(f"program instantiation failed: {error}", internal=True) from None
+            case _:
+                pass

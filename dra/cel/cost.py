@@ -431,7 +431,7 @@ def _extension(overload: str, target: _Operand | None, arguments: list[_Operand]
     if overload.startswith("list_sets_"):
         factor = 2 if overload == "list_sets_equivalent_list" else 1
         return _Estimate(arguments[0].size.times(arguments[1].size).scaled(factor) + _ONE)
-    if overload == "lists_range":
+    if overload in {"list_range", "lists_range"}:
         number = _number(arguments[0], _ENDLESS)
         return _allocating(1, Range(number, number))
     if target is None:

@@ -128,6 +128,9 @@ masked cidr_masked CIDR.() CIDR
 
 format.named format-named (string) optional_type<Format>
 validate format-validate Format.(string) optional_type<list<string>>
+
+optional.unwrap optional_unwrap (list<optional_type<~T>>) list<~T>
+unwrapOpt optional_unwrapOpt list<optional_type<~T>>.() list<~T>
 """
 """Each line: function, overload, receiver and parameters, result. Usable for new objects since 1.34 at the latest.
 

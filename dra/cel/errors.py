@@ -1,61 +1,96 @@
 """What is wrong with an expression, in the API server's words."""
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 
 class CompileError(ValueError):
     """The API server refuses an expression; the text is what it says after the value."""
 
-    def __init__(self, message: str, *, forbidden: bool = False) -> None:
+    def __init__(self, message: str, *, forbidden: bool = False, internal: bool = False) -> None:
         super().__init__(message)
         self.forbidden = forbidden
         """Whether the field is said to be forbidden (too complex) and not invalid."""
+        self.internal = internal
+        """Whether it is said to be an internal error (a constant that cannot be read) and not invalid."""
 
 
-_PROBLEM = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)", re.DOTALL)
+class Problem(NamedTuple):
+    """What is wrong at a place: so many characters of the expression stand before it."""
+
+    position: int
+    text: str
+
+
+_PROBLEM = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*?)(\n \| .*)?", re.DOTALL)
 _STATUS = re.compile(r"^[A-Z_]+: (?=ERROR: )| \[[A-Z_]+\]$")
 _UNDEFINED = re.compile(r"undefined field '(.*)' not found in struct '.*'")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)' \(in container ''\)")
 _NO_OPERAND = re.compile(r"expression of type '(.*)' cannot be the operand of a select operation")
+_NO_OVERLOAD = re.compile(r"found no matching overload for '(\w+)' applied to '\((.*)\)'")
 
 
-def checker_message(message: str, expression: str) -> str:
-    """Return what cel-go says where Google's C++ checker says this."""
-    problems = _STATUS.sub("", message).split("\nERROR: ")
-    return "\n".join(
-        _problem(problem if number == 0 else f"ERROR: {problem}", expression)
-        for number, problem in enumerate(problems)
+def checker_problems(message: str, expression: str) -> list[Problem]:
+    """Return what cel-go says where Google's C++ checker says this, in its order."""
+    found: list[Problem] = []
+    for part in _STATUS.sub("", message).removeprefix("ERROR: ").split("\nERROR: "):
+        matched = _PROBLEM.fullmatch(f"ERROR: {part}")
+        if matched is None:
+            return [Problem(0, part)]
+        lines = expression.split("\n")
+        position = sum(len(line) + 1 for line in lines[: int(matched[1]) - 1]) + int(matched[2]) - 1
+        found.append(_translated(position, matched[3], expression))
+    return sorted(found, key=lambda problem: problem.position)
+
+
+def _translated(position: int, text: str, expression: str) -> Problem:
+    if undefined := _UNDEFINED.fullmatch(text):
+        return Problem(position, f"undefined field '{undefined[1]}'")
+    if operand := _NO_OPERAND.fullmatch(text):
+        return Problem(position, f"type '{operand[1]}' does not support field selection")
+    if (undeclared := _UNDECLARED.fullmatch(text)) and "." in undeclared[1]:
+        # Told at the last dot; cel-go tells the first name, where it stands.
+        root = undeclared[1].split(".")[0]
+        start = expression.rfind(root, 0, position)
+        return Problem(max(start, 0), f"undeclared reference to '{root}' (in container '')")
+    if overload := _NO_OVERLOAD.fullmatch(text):
+        before = expression[:position].rstrip()
+        if before.endswith(overload[1]) and before[: -len(overload[1])].rstrip().endswith("."):
+            receiver, _, rest = _split_type(overload[2])
+            return Problem(
+                position, f"found no matching overload for '{overload[1]}' applied to '{receiver}.({rest})'"
+            )
+    text = text.replace("cannot be the range of", "cannot be range of")
+    return Problem(
+        position, text.replace("has() argument must be a field selection", "invalid argument to has() macro")
     )
 
 
-def _problem(problem: str, expression: str) -> str:
-    matched = _PROBLEM.fullmatch(problem)
-    if matched is None:
-        return problem
-    line, column, text = int(matched[1]), int(matched[2]), matched[3].split("\n | ")[0]
-    if undefined := _UNDEFINED.fullmatch(text):
-        text = f"undefined field '{undefined[1]}'"
-    elif operand := _NO_OPERAND.fullmatch(text):
-        text = f"type '{operand[1]}' does not support field selection"
-    elif (undeclared := _UNDECLARED.fullmatch(text)) and "." in undeclared[1]:
-        root = undeclared[1].split(".")[0]
-        # Told at the last dot; cel-go tells the first name, where it stands.
-        column = max(column - len(undeclared[1].rpartition(".")[0]), 1)
-        text = f"undeclared reference to '{root}' (in container '')"
-    return located(line, column, text, expression)
+def _split_type(types: str) -> tuple[str, str, str]:
+    """Return the first type of several, and the rest."""
+    depth = 0
+    for index, character in enumerate(types):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            return types[:index], ", ", types[index + 2 :]
+    return types, "", ""
 
 
-def located(line: int, column: int, text: str, expression: str) -> str:
+def failed(problems: Iterable[Problem], expression: str) -> CompileError:
+    """Return the error of an expression in which something is wrong."""
+    texts = [
+        _located(problem, expression) for problem in sorted(problems, key=lambda problem: problem.position)
+    ]
+    return CompileError("compilation failed: " + "\n".join(texts))
+
+
+def _located(problem: Problem, expression: str) -> str:
     """Return a problem with the line of the expression and a mark under the place; columns count from 1."""
-    lines = expression.split("\n")
-    source = (lines[line - 1] if line <= len(lines) else "").replace("\t", " ")
-    mark = "".join("." if ord(character) < 128 else "．" for character in source[: column - 1])  # noqa: PLR2004, RUF001
-    pointer = "^" if not source[column - 1 : column] or ord(source[column - 1]) < 128 else "＾"  # noqa: PLR2004, RUF001
-    return f"ERROR: <input>:{line}:{column}: {text}\n | {source}\n | {mark.ljust(column - 1, '.')}{pointer}"
-
-
-def at(position: int, text: str, expression: str) -> CompileError:
-    """Return the error for a problem at a place of the expression."""
-    before = expression[:position]
-    line, column = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-    return CompileError(f"compilation failed: {located(line, column, text, expression)}")
+    before = expression[: problem.position]
+    line, column = before.count("\n") + 1, problem.position - (before.rfind("\n") + 1)
+    source = expression.split("\n")[line - 1].replace("\t", " ")
+    mark = "".join("." if character.isascii() else "．" for character in source[:column])  # noqa: RUF001 - wide as it
+    pointer = "^" if source[column : column + 1].isascii() else "＾"  # noqa: RUF001 - as wide as the character
+    head = f"ERROR: <input>:{line}:{column + 1}: {problem.text}"
+    return f"{head}\n | {source}\n | {mark.ljust(column, '.')}{pointer}"

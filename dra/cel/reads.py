@@ -94,6 +94,13 @@ def _path(node: Node, bound: dict[str, _Path]) -> tuple[_Path | None, bool]:
             return None, False
 
 
+def nodes(node: Node) -> Iterator[Node]:
+    """Return an expression and all its parts."""
+    yield node
+    for child in children(node):
+        yield from nodes(child)
+
+
 def children(node: Node) -> Iterator[Node]:
     match node:
         case Select():

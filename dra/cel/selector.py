@@ -3,16 +3,18 @@
 Source: `k8s.io/dynamic-resource-allocation/cel`, Kubernetes 1.37.2.
 """
 
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from dra.cel.checks import check
+from dra.cel.checks import check, check_constants
 from dra.cel.cost import LIMIT, estimate
 from dra.cel.environment import attribute_type, environment
-from dra.cel.errors import CompileError, checker_message
+from dra.cel.errors import CompileError, Problem, checker_problems, failed
 from dra.cel.evaluation import Attributes, program
-from dra.cel.reads import Key, reads
-from dra.cel.syntax import Node, decode
+from dra.cel.reads import Key, nodes, reads
+from dra.cel.syntax import Call, Node, decode
 from dra.cel.values import EvaluationError, Semver, type_name
 from dra.device import Device, DeviceAttribute
 from dra.gates import Target
@@ -78,6 +80,10 @@ def _value(kind: str, plain: Any) -> Any:  # noqa: ANN401 - a value of CEL
             return plain
 
 
+def _attributes(keys: Iterable[Key]) -> Iterator[str]:
+    return (f"{domain}/{key}" for part, domain, key in keys if part == "attributes")
+
+
 _views: dict[tuple[int, str], _View] = {}
 
 
@@ -103,6 +109,8 @@ class Selector:
         )
         """The keys (domain, identifier) that are read without has, .? or in: one day they abort the pod."""
         self._keys = None if found.everything else tuple(sorted(found.keys))
+        self.reads = None if found.everything else frozenset(_attributes(found.keys))
+        """The fully qualified names of the attributes that can change the verdict; None if any of them can."""
         self._reads_driver = found.driver
         self._reads_multiple = found.multiple_allocations
         self._program = program(checked)
@@ -136,20 +144,69 @@ class Selector:
         if isinstance(result, bool):
             return result
         return EvaluationError(
-            f"CEL result of type {type_name(result)} could not be converted to bool: "
-            f"type conversion error from '{type_name(result)}' to 'bool'"
+            f"CEL result of type {type_name(result)} could not be converted to bool: {_why(result)}"
         )
+
+
+_CONVERSION = {
+    "string": "unsupported native conversion from string to 'bool'",
+    "int": "unsupported type conversion from 'int' to bool",
+    "double": "type conversion error from Double to 'bool'",
+    "list": "type conversion error from list to 'bool'",
+}
+
+
+def _why(result: object) -> str:
+    """Return why a value cannot be a bool, in the words of its type."""
+    kind = type_name(result)
+    return _CONVERSION.get(kind, f"type conversion error from '{kind.rpartition('.')[2]}' to 'bool'")
+
+
+def _checked(expression: str, target: Target) -> Node:
+    try:
+        return decode(environment(target).compile(_PRESENT.sub(_as_true, expression)).serialize())
+    except RuntimeError as error:
+        problems = checker_problems(str(error), expression)
+    for index, problem in enumerate(problems):
+        if logical := _OPERANDS.fullmatch(problem.text):
+            problems[index : index + 1] = _operands(logical, problem, expression, target)
+    raise failed(problems, expression)
+
+
+def _operands(logical: re.Match[str], problem: Problem, expression: str, target: Target) -> list[Problem]:
+    """Return what cel-go says of && and ||: which of the operands is no bool."""
+    parsed = decode(environment(target).compile(expression, disable_check=True).serialize())
+    for node in nodes(parsed):
+        if isinstance(node, Call) and node.function == logical[1] and node.position == problem.position:
+            return [
+                Problem(operand.position, f"expected type 'bool' but found '{kind}'")
+                for operand, kind in zip(node.arguments, logical.groups()[1:], strict=True)
+                if kind not in {"bool", "dyn", "any"}
+            ]
+    return [problem]
+
+
+_OPERANDS = re.compile(r"found no matching overload for '(_&&_|_\|\|_)' applied to '\((.*), (.*)\)'")
+
+_PRESENT = re.compile(
+    r"""(?P<kept>[rRbB]*('{3}.*?'{3}|"{3}.*?"{3}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|//[^\n]*)"""
+    r"""|has(?P<asked>\(\s*device\s*\.\s*(?:attributes|capacity)\s*\))""",
+    re.DOTALL,
+)
+"""`has(device.capacity)`, which the checker takes for the variable: it is always there. Strings are let alone."""
+
+
+def _as_true(found: re.Match[str]) -> str:
+    return found["kept"] or f"(true{' ' * (len(found[0]) - 6)})"
 
 
 @cache
 def compile_selector(expression: str, target: Target) -> Selector:
     """Return the selector; raise CompileError with what the API server of the release says against it."""
-    try:
-        compiled = environment(target).compile(expression)
-    except RuntimeError as error:
-        raise CompileError(f"compilation failed: {checker_message(str(error), expression)}") from None
-    checked = decode(compiled.serialize())
-    check(checked, expression)
+    checked = _checked(expression, target)
+    if problems := check(checked):
+        raise failed(problems, expression)
+    check_constants(checked)
     if str(checked.type) not in {"bool", attribute_type(target)}:
         raise CompileError(f"must evaluate to bool or the unknown type, not {checked.type}")
     if estimate(checked) > LIMIT:

@@ -111,8 +111,13 @@ _WELL_KNOWN = {1: "any", 2: "google.protobuf.Timestamp", 3: "google.protobuf.Dur
 
 
 def decode(serialized: bytes) -> Node:
-    """Return the expression in what `Expression.serialize()` returned: a CheckedExpr in an Any."""
-    return _Decoder(_fields(_bytes(_fields(serialized), 2))).expression()
+    """Return the expression in what `Expression.serialize()` returned: a CheckedExpr or ParsedExpr in an Any."""
+    envelope = _fields(serialized)
+    fields = _fields(_bytes(envelope, 2))
+    if _text(envelope, 1).endswith("ParsedExpr"):
+        # It has the expression and the source only, in other places.
+        fields = {4: fields[2], 5: fields[3]}
+    return _Decoder(fields).expression()
 
 
 class _Decoder:

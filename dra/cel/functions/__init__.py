@@ -25,6 +25,13 @@ _SHORT = {
 }
 
 
+_SHORTLY = {
+    "size": "no such overload: size",
+    **dict.fromkeys(("startsWith", "endsWith", "contains", "matches"), "no such overload"),
+}
+"""Functions that say less of arguments which they do not take."""
+
+
 def function(signature: str) -> Callable[[Function], Function]:
     """Enter a function under a signature such as `compareTo(Quantity, Quantity)`; a receiver comes first."""
     name, _, parameters = signature.rstrip(")").partition("(")
@@ -45,6 +52,8 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
             parameter in {kind, "dyn"} for parameter, kind in zip(parameters, kinds, strict=True)
         ):
             return implementation(*arguments)
+    if name in _SHORTLY:
+        raise EvaluationError(_SHORTLY[name])
     raise EvaluationError(f"no such overload: {name}({', '.join(kinds)})")
 
 

@@ -6,6 +6,7 @@ Source: `common/stdlib` and `common/types` of cel-go 0.29.
 import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -134,14 +135,14 @@ def _arithmetic(left: Value, right: Value, operation: Callable[[Value, Value], V
 def negate(value: Value) -> Value:
     """Return the number with its sign changed."""
     if not is_number(value) or isinstance(value, Uint):
-        raise EvaluationError("no such overload: -_")
+        raise EvaluationError("no such overload")
     return -value if isinstance(value, float) else _checked(-value)
 
 
 def invert(value: Value) -> bool:
     """Return the opposite of a boolean."""
     if not isinstance(value, bool):
-        raise EvaluationError("no such overload: !_")
+        raise EvaluationError("no such overload")
     return not value
 
 
@@ -372,8 +373,8 @@ def text(value: Value) -> str:
             return str(value)
 
 
-_GO_DIGITS = 21
-"""From this power of ten on, Go prints a double with an exponent."""
+_PLAIN_POWERS = range(-4, 6)
+"""The powers of ten of doubles that Go's %g prints without an exponent."""
 
 
 def _float_text(value: float) -> str:
@@ -381,17 +382,23 @@ def _float_text(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    mantissa, _, exponent = f"{value:r}".partition("e") if False else repr(value).partition("e")
-    power = math.floor(math.log10(abs(value))) if value else 0
-    if -5 < power < _GO_DIGITS:  # noqa: PLR2004 - below it Go prints an exponent
-        return (
-            f"{value:.0f}" if value.is_integer() else (mantissa if not exponent else f"{value:f}".rstrip("0"))
-        )
-    if not exponent:
-        digits = f"{value:e}"
-        mantissa, _, exponent = digits.partition("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{int(exponent):+03}"
+    digits, power = _shortest(abs(value))
+    sign = "-" if math.copysign(1, value) < 0 else ""
+    if power in _PLAIN_POWERS:
+        padded = digits.ljust(power + 1, "0") if power >= 0 else digits.rjust(len(digits) - power, "0")
+        whole, fraction = padded[: max(power, 0) + 1], padded[max(power, 0) + 1 :]
+        return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+    fraction = f".{digits[1:]}" if digits[1:] else ""
+    return f"{sign}{digits[0]}{fraction}e{power:+03}"
+
+
+def _shortest(value: float) -> tuple[str, int]:
+    """Return the fewest digits that tell a double from all others, and the power of ten of the first."""
+    sign_digits_exponent = Decimal(repr(value)).normalize().as_tuple()
+    digits = "".join(map(str, sign_digits_exponent.digits))
+    exponent = sign_digits_exponent.exponent
+    assert isinstance(exponent, int), "no number that is not finite comes here"  # noqa: S101 - tells the checker
+    return digits, len(digits) + exponent - 1 if value else 0
 
 
 def _time_text(value: Timestamp) -> str:
