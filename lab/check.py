@@ -85,7 +85,7 @@ def check(  # noqa: PLR0913 - each is an option of the command line
     from dra.document import read_documents  # noqa: PLC0415
 
     with _patience():
-        cluster = _cluster(
+        cluster = cluster_of(
             inventory or [], pool or [], (kubeconfig, context) if from_cluster else None, target
         )
         documents = list(read_documents(paths))
@@ -93,13 +93,14 @@ def check(  # noqa: PLR0913 - each is an option of the command line
             *cluster.wrong,
             *check_documents(documents, cluster.inventory, target, cluster.namespaces),
         ]
-    _write(results, output, fail_on)
-    raise typer.Exit(_exit_code(results, fail_on))
+    write(results, output, fail_on)
+    raise typer.Exit(exit_code(results, fail_on))
 
 
-def _cluster(
+def cluster_of(
     files: Sequence[str], pools: Sequence[str], live: tuple[str | None, str | None] | None, target: Target
 ) -> _Cluster:
+    """Return what the options say of the cluster; `live` is the kubeconfig and the context of one."""
     if files:
         from dra.document import read_documents  # noqa: PLC0415 - as above
 
@@ -130,7 +131,8 @@ def _of_documents(documents: Sequence["Document | Checked"], target: Target) -> 
     return _Cluster(*read_inventory(documents, target))
 
 
-def _write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:
+def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:
+    """Print the results."""
     match output:
         case Output.TEXT:
             from lab.output import text  # noqa: PLC0415 - one form of five is needed
@@ -157,7 +159,8 @@ def _write(results: Sequence[Checked], output: Output, fail_on: Severity) -> Non
     sys.stdout.buffer.write(f"{rendered}\n".encode("utf-8", "backslashreplace"))
 
 
-def _exit_code(results: Sequence[Checked], fail_on: Severity) -> int:
+def exit_code(results: Sequence[Checked], fail_on: Severity) -> int:
+    """Return 0, or what is the matter."""
     from lab.output import reaches  # noqa: PLC0415 - as above
 
     if any(checked.verdict is Verdict.UNREADABLE for checked in results):
