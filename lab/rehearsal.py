@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from dra.finding import Verdict
-from lab.api import CLUSTER_WIDE, Json, RefusedError, name_of, namespace_of, part_of
+from lab.api import CLUSTER_WIDE, Json, RefusedError, item, name_of, namespace_of, part_of
 from lab.trial import Trials, Tried
 from lab.trial_objects import consumer
 
@@ -75,20 +75,32 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _User:
-    """A pod to try, its document (if it has one), and the documents of its claims by its names for them."""
+    """A pod to try, its document (if it has one), and the documents of its claims by its names for them.
+
+    `waits` says why it could not run, whatever the scheduler says of its other claims.
+    """
 
     pod: Mapping[str, Any]
     claims: Mapping[str, int]
     document: int | None = None
+    waits: str = ""
 
 
-def rehearse(trials: Trials, documents: Documents, inventory: Documents = ()) -> list[Outcome]:
-    """Return the outcome of each document, in their order. The names in the inventory must be different."""
+def rehearse(trials: Trials, documents: Documents, inventory: Documents | None = None) -> list[Outcome]:
+    """Return the outcome of each document, in their order.
+
+    `inventory`: what the cluster has beside the documents, each name once. If that is not known, and no
+    document has devices, only the API server is asked.
+
+    Raises:
+        RefusedError: The API server does not take the inventory.
+
+    """
     return _Rehearsal(trials, documents, inventory).outcomes()
 
 
 class _Rehearsal:
-    def __init__(self, trials: Trials, documents: Documents, inventory: Documents) -> None:
+    def __init__(self, trials: Trials, documents: Documents, inventory: Documents | None) -> None:
         self._trials, self._inventory = trials, inventory
         self._documents = [_new(document) for document in documents]
         self._outcomes: dict[int, Outcome] = {}
@@ -97,16 +109,22 @@ class _Rehearsal:
 
     def outcomes(self) -> list[Outcome]:
         self._apply()
-        users = [_User(*self._user(document), index) for index, document in self._accepted([*_TEMPLATES])]
+        if self._inventory is not None or self._accepted(["ResourceSlice"]):
+            self._try_all()
+        return [self._outcomes.get(index, Outcome(Verdict.ACCEPTED)) for index in range(len(self._documents))]
+
+    def _try_all(self) -> None:
+        users = [self._user(index) for index, _ in self._accepted([*_TEMPLATES])]
         used = {claim for user in users for claim in user.claims.values()}
         unused = [each for each in self._accepted(CLAIMS) if each[0] not in used]
         for user in users:
             if user.claims:
                 self._try(user)
+            if user.waits and user.document is not None:
+                self._note(user.document, Tried(Verdict.PENDING, user.waits), ())
         for index, document in unused:
             source = {_REFERENCES[document["kind"]]: name_of(document)}
             self._try(_User(consumer(f"gpulab-{index}", namespace_of(document), source), {"c": index}))
-        return [self._outcomes.get(index, Outcome(Verdict.ACCEPTED)) for index in range(len(self._documents))]
 
     def _accepted(self, kinds: Sequence[str]) -> list[tuple[int, Mapping[str, Any]]]:
         return [
@@ -119,7 +137,7 @@ class _Rehearsal:
         """See what the API server takes. Claims are made for real when it is their pods' turn."""
         for index, document in self._accepted(["Namespace"]):
             self._create(index, document)
-        both = (*self._documents, *self._inventory)
+        both = (*self._documents, *(self._inventory or ()))
         for namespace in {namespace_of(each) for each in both if each["kind"] not in CLUSTER_WIDE}:
             try:
                 self._trials.add_namespace(namespace)
@@ -134,7 +152,9 @@ class _Rehearsal:
             for index, document in self._accepted([*CLUSTER_WIDE, *CLAIMS])
             if document["kind"] != "Namespace" and not _is_made_in_turn(document)
         ]
-        refusals = self._trials.place([*(self._documents[index] for index in placed), *self._inventory])
+        own_claims = {item(document) for _, document in self._accepted(CLAIMS)}
+        inventory = [each for each in self._inventory or () if item(each) not in own_claims]
+        refusals = self._trials.place([*(self._documents[index] for index in placed), *inventory])
         for place, refused in refusals.items():
             if place >= len(placed):
                 raise refused
@@ -153,20 +173,28 @@ class _Rehearsal:
     def _refuse(self, index: int, refused: RefusedError) -> None:
         self._outcomes[index] = Outcome(Verdict.REJECTED, refused.message, refused.field)
 
-    def _user(self, document: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, int]]:
-        """Return the pod of a workload and the documents of its claims; what is not there is left out."""
-        pod = _lone_pod(document)
-        places = {
-            (each["kind"], namespace_of(each), name_of(each)): index for index, each in self._accepted(CLAIMS)
-        }
-        claims: dict[str, int] = {}
+    def _user(self, index: int) -> _User:
+        """Return the pod of a workload, without the claims that are not there."""
+        document = self._documents[index]
+        pod, places, claims = _lone_pod(document), self._places(), dict[str, int]()
+        waits = ""
         for claim in pod["spec"].get("resourceClaims") or ():
             for kind, reference in _REFERENCES.items():
                 place = places.get((kind, namespace_of(document), claim.get(reference)))
-                if place is not None:
+                if place is not None and place in self._outcomes:
+                    waits = f"the pod waits for the {kind} {claim[reference]}, which is refused"
+                elif place is not None:
                     claims[claim["name"]] = place
         _keep_claims(pod["spec"], claims)
-        return pod, claims
+        return _User(pod, claims, index, waits)
+
+    def _places(self) -> dict[tuple[str, str, str], int]:
+        """Return where each claim and template stands in the documents."""
+        return {
+            (each["kind"], namespace_of(each), name_of(each)): index
+            for index, each in enumerate(self._documents)
+            if each["kind"] in CLAIMS
+        }
 
     def _try(self, user: _User) -> None:
         if user.pod["spec"].get("nodeName"):
