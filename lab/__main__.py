@@ -17,6 +17,7 @@ from control_plane.incarnation import stack_folder
 from control_plane.kwokctl import delete
 from lab.check import check
 from lab.recovery import release_stale_lock, stop_orphaned_plugins, was_interrupted
+from lab.rehearse import rehearse
 from lab.report import closing, table
 from toolchain.environment import lab_environment
 
@@ -24,6 +25,7 @@ REPO = Path(__file__).resolve().parent.parent
 NARROWEST = 100
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(check)
+app.command()(rehearse)
 
 
 def _usable(stack: str) -> str:
