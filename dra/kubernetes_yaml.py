@@ -115,14 +115,12 @@ def _not_yaml(error: yaml.MarkedYAMLError, text: str) -> UnreadableError:
 class _Frame:
     """A mapping or sequence that is being filled. `key` is the mapping's next key, once it is known."""
 
-    __slots__ = ("anchor", "container", "key", "merged", "path", "since")
+    __slots__ = ("begin", "container", "key", "merged", "path", "since")
 
-    def __init__(
-        self, container: dict[str, Any] | list[Any], path: str, anchor: str | None, since: int
-    ) -> None:
-        self.container = container
+    def __init__(self, begin: yaml.CollectionStartEvent, path: str, since: int) -> None:
+        self.begin = begin
+        self.container: dict[str, Any] | list[Any] = {} if isinstance(begin, yaml.MappingStartEvent) else []
         self.path = path
-        self.anchor = anchor
         self.since = since
         self.key: Any = _NO_KEY
         self.merged: set[str] = set()
@@ -154,13 +152,15 @@ class _Builder:
             self._count(1, event)
             if event.anchor is not None:
                 self._anchors[event.anchor] = (value, 1)
+            self._begin(event)
             self._add(value, event)
         elif isinstance(event, yaml.CollectionStartEvent):
-            self._open({} if isinstance(event, yaml.MappingStartEvent) else [], event)
+            self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
             frame = self._frames.pop()
-            if frame.anchor is not None:
-                self._anchors[frame.anchor] = (frame.container, self.parsed.count - frame.since)
+            if frame.begin.anchor is not None:
+                self._anchors[frame.begin.anchor] = (frame.container, self.parsed.count - frame.since)
+            self._add(frame.container, frame.begin)
         elif isinstance(event, yaml.AliasEvent):
             self._alias(event)
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -174,17 +174,17 @@ class _Builder:
         if self.parsed.count > MAX_VALUES:
             raise UnreadableError(f"This document has more than {MAX_VALUES:,} values.", _line(event))
 
-    def _open(self, container: dict[str, Any] | list[Any], event: yaml.CollectionStartEvent) -> None:
+    def _open(self, event: yaml.CollectionStartEvent) -> None:
         if len(self._frames) >= MAX_DEPTH:
             raise UnreadableError(f"This is nested more than {MAX_DEPTH} levels deep.", _line(event))
+        self._begin(event)
         path = self._frames[-1].next_path() if self._frames else ""
-        self._add(container, event)
-        self._frames.append(_Frame(container, path, event.anchor, self.parsed.count))
+        self._frames.append(_Frame(event, path, self.parsed.count))
         self._count(1, event)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         if event.anchor not in self._anchors:
-            is_open = any(frame.anchor == event.anchor for frame in self._frames)
+            is_open = any(frame.begin.anchor == event.anchor for frame in self._frames)
             why = "contains itself" if is_open else "is not defined above this line"
             raise UnreadableError(f"The anchor {event.anchor!r} {why}.", _line(event))
         value, size = self._anchors[event.anchor]
@@ -194,16 +194,22 @@ class _Builder:
             raise UnreadableError(
                 f"The aliases of this document stand for more than {MAX_ALIASED_VALUES} values.", _line(event)
             )
+        self._begin(event)
         self._add(value, event)
+
+    def _begin(self, event: yaml.NodeEvent) -> None:
+        """Keep the line where a value begins; that of a key is the line of its value."""
+        if not self._frames:
+            self.parsed.lines[""] = _line(event)
+        elif isinstance(self._frames[-1].container, list):
+            self._keep_line(self._frames[-1], event)
 
     def _add(self, value: Any, event: yaml.NodeEvent) -> None:  # noqa: ANN401 - any JSON value
         if not self._frames:
             self.parsed.value = value
-            self.parsed.lines[""] = _line(event)
             return
         frame = self._frames[-1]
         if isinstance(frame.container, list):
-            self._keep_line(frame, event)
             frame.container.append(value)
         elif frame.key is _NO_KEY:
             frame.key = _key(value, event)

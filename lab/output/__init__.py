@@ -27,13 +27,18 @@ def reaches(finding: Finding, level: Severity) -> bool:
 def subject(checked: Checked) -> str:
     """Return what an object is called: kind, namespace and name."""
     name = f"{checked.namespace}/{checked.name}" if checked.namespace else checked.name
-    return f"{checked.kind} {name}".strip()
+    return on_one_line(f"{checked.kind} {name}".strip())
 
 
 def sentence(finding: Finding) -> str:
     """Return a finding in one line: where in the object, what, and what to do."""
     where = f"{finding.path}: " if finding.path else ""
-    return printable(f"{where}{finding.message} {finding.remedy}".strip())
+    return printable(f"{on_one_line(where)}{finding.message} {finding.remedy}".strip())
+
+
+def on_one_line(text: str) -> str:
+    """Return a name as a part of a line."""
+    return printable(text).replace("\n", "\\n")
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,7 @@ Source: "Workflow commands for GitHub Actions", and its toolkit's escaping (`cor
 from collections.abc import Sequence
 
 from dra.finding import Checked, Finding, Severity
-from lab.output import STDIN, closing, page, sentence, subject
+from lab.output import STDIN, closing, on_one_line, page, sentence, subject
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
 
@@ -20,7 +20,11 @@ def render(results: Sequence[Checked]) -> str:
 def _command(checked: Checked, finding: Finding) -> str:
     properties = {"title": f"{finding.code} {subject(checked)}".strip()}
     if checked.file != STDIN:
-        properties = {"file": checked.file, "line": str(finding.line or checked.line), **properties}
+        properties = {
+            "file": on_one_line(checked.file),
+            "line": str(finding.line or checked.line),
+            **properties,
+        }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = f"{sentence(finding)}\nSee {page(finding.code)}."
     return f"::{_COMMANDS[finding.severity]} {listed}::{_data(text)}"

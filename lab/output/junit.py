@@ -8,14 +8,14 @@ from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from dra.finding import Checked, Finding, Severity, Verdict
-from lab.output import page, printable, reaches, sentence, subject
+from lab.output import on_one_line, page, reaches, sentence, subject
 
 
 def render(results: Sequence[Checked], fail_on: Severity) -> str:
     """Return the report. Findings below the level are output of a case that passes."""
     root = ET.Element("testsuites", name="lab check")
     for file, group in groupby(results, key=lambda checked: checked.file):
-        suite = ET.SubElement(root, "testsuite", name=printable(file))
+        suite = ET.SubElement(root, "testsuite", name=on_one_line(file))
         cases = [_case(suite, checked, fail_on) for checked in group]
         suite.set("tests", str(len(cases)))
         suite.set("failures", str(cases.count("failure")))
@@ -26,8 +26,10 @@ def render(results: Sequence[Checked], fail_on: Severity) -> str:
 
 
 def _case(suite: ET.Element, checked: Checked, fail_on: Severity) -> str:
-    name = printable(subject(checked)) or "the file"
-    case = ET.SubElement(suite, "testcase", classname=printable(checked.file), name=f"{name}:{checked.line}")
+    name = subject(checked) or "the file"
+    case = ET.SubElement(
+        suite, "testcase", classname=on_one_line(checked.file), name=f"{name}:{checked.line}"
+    )
     failing = [finding for finding in checked.findings if reaches(finding, fail_on)]
     passing = [finding for finding in checked.findings if finding not in failing]
     outcome = "error" if checked.verdict is Verdict.UNREADABLE else "failure"
@@ -40,5 +42,5 @@ def _case(suite: ET.Element, checked: Checked, fail_on: Severity) -> str:
 
 
 def _line(checked: Checked, finding: Finding) -> str:
-    where = f"{printable(checked.file)}:{finding.line or checked.line}"
+    where = f"{on_one_line(checked.file)}:{finding.line or checked.line}"
     return f"{where}: {finding.severity} {finding.code}: {sentence(finding)} See {page(finding.code)}."

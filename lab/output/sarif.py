@@ -9,7 +9,7 @@ from urllib.parse import quote
 from dra import codes
 from dra.codes import Code
 from dra.finding import Checked, Finding, Severity
-from lab.output import STDIN, page, printable, sentence, subject
+from lab.output import STDIN, on_one_line, page, sentence, subject
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -57,7 +57,7 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
                     "region": {"startLine": finding.line or checked.line},
                 },
                 "logicalLocations": [
-                    {"fullyQualifiedName": printable(f"{subject(checked)} {finding.path}".strip())}
+                    {"fullyQualifiedName": on_one_line(f"{subject(checked)} {finding.path}".strip())}
                 ],
             }
         ],

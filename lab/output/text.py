@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from dra.finding import Checked, Finding, Severity, Verdict
-from lab.output import closing, printable, subject
+from lab.output import closing, on_one_line, printable, subject
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.ADVICE: "bold cyan"}
 _VERDICT_STYLES = {
@@ -31,13 +31,13 @@ def write(results: Sequence[Checked], console: Console) -> None:
 
 def _object(checked: Checked, console: Console) -> None:
     line = Text.assemble(
-        (f"{printable(checked.file)}:{checked.line}", "bold"),
-        f" {printable(subject(checked))} ".replace("  ", " "),
+        (f"{on_one_line(checked.file)}:{checked.line}", "bold"),
+        f" {subject(checked)} ".replace("  ", " "),
         (checked.verdict.value, _VERDICT_STYLES[checked.verdict]),
     )
     if checked.devices:
         more = len(checked.devices) - _DEVICES_SHOWN
-        shown = ", ".join(printable(device) for device in checked.devices[:_DEVICES_SHOWN])
+        shown = ", ".join(on_one_line(device) for device in checked.devices[:_DEVICES_SHOWN])
         line.append(f": {shown}" + (f" and {more} more" if more > 0 else ""))
     console.print(line, soft_wrap=not checked.devices, highlight=False)
     for finding in checked.findings:
@@ -48,10 +48,12 @@ def _finding(checked: Checked, finding: Finding, console: Console) -> None:
     head = Text.assemble(
         "  ",
         (f"{finding.severity} {finding.code}", _SEVERITY_STYLES[finding.severity]),
-        f" {printable(checked.file)}:{finding.line or checked.line}",
-        (f" {printable(finding.path)}" if finding.path else "", "dim"),
+        f" {on_one_line(checked.file)}:{finding.line or checked.line}",
+        (f" {on_one_line(finding.path)}" if finding.path else "", "dim"),
     )
     # Not wrapped: a terminal makes a link only of a whole `file:line`.
     console.print(head, soft_wrap=True, highlight=False)
     for text, style in ((finding.message, ""), (f"→ {finding.remedy}", "dim")):
-        console.print(Padding(Text(printable(text), style=style), (0, 0, 0, 4)), highlight=False)
+        console.print(
+            Padding(Text(printable(text), style=style), (0, 0, 0, 4), expand=False), highlight=False
+        )
