@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from pulumi_policy import (
+    EnforcementLevel,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
@@ -14,6 +15,9 @@ from pulumi_policy import (
 from pulumi_policy.policy import Policy
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
+from dra.finding import Finding
+from dra.validation import Problem
+from policies.kinds import claims_and_workloads
 from policies.objects import KubernetesObject, objects_of
 from policies.settings import AnySettings, SettingsError, UnknownValues, read, schema_of
 from policies.stack import Session, Stack
@@ -27,6 +31,11 @@ class Violation:
     message: str
     remedy: str
     code: str = ""
+
+    @classmethod
+    def of(cls, found: Problem | Finding) -> "Violation":
+        """Return what the checker found."""
+        return cls(path=found.path, message=found.message, remedy=found.remedy, code=found.code)
 
 
 Judged = Callable[[KubernetesObject], Sequence[str] | None]
@@ -91,6 +100,8 @@ class StackRule(Generic[AnySettings]):
     settings: type[AnySettings]
     judged: Judged
     judge: Callable[[Stack, AnySettings], Iterable[tuple[KubernetesObject | None, Violation]]]
+    level: EnforcementLevel | None = None
+    """Where it is another than the pack's."""
 
     def policy(self, session: Session) -> StackValidationPolicy:
         """Return the policy."""
@@ -109,16 +120,22 @@ class StackRule(Generic[AnySettings]):
             }
             for item, paths in unknown.items():
                 verdicts.give(item, paths, ())
-            try:
-                for item, violation in self.judge(stack.without(unknown), settings):
-                    verdicts.give(item, (), [violation])
-            except SettingsError as error:
-                once.tell(report, error)
-                return
-            verdicts.end(whole_stack=True)
+            # With devices or classes unknown, whatever is said of the claims would be guessed.
+            if all(claims_and_workloads(item) for item in unknown):
+                try:
+                    for item, violation in self.judge(stack.without(unknown), settings):
+                        verdicts.give(item, (), [violation])
+                except SettingsError as error:
+                    once.tell(report, error)
+                    return
+            verdicts.end(whole_stack=not unknown)
 
         return StackValidationPolicy(
-            self.name, self.description, validate, config_schema=schema_of(self.settings)
+            self.name,
+            self.description,
+            validate,
+            enforcement_level=self.level,
+            config_schema=schema_of(self.settings),
         )
 
 
@@ -188,7 +205,7 @@ class _Verdicts(Generic[AnySettings]):
                 self._say(item, violation)
 
     def end(self, *, whole_stack: bool = False) -> None:
-        """Say what was intended and did not happen; a stack shows all that there is, a resource only itself.
+        """Say what was intended and did not happen, of the objects judged or of all, if all were judged.
 
         Raises:
             UnknownValueError: By which the SDK gives its advisory note, if that is what was asked for.

@@ -16,6 +16,10 @@ from policies.objects import KubernetesObject, objects_of, plain
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 
+_BRINGS_OBJECTS = re.compile(
+    r"kubernetes:(yaml|kustomize|helm\.sh)\b.*:(ConfigGroup|ConfigFile|Directory|Chart)"
+)
+"""Components whose children are the objects of a file or chart."""
 _CLAIM_REFERENCE = re.compile(r"(.*\bresourceClaims\[\d+\])\.(resourceClaimName|resourceClaimTemplateName)")
 _REFERRED = {"resourceClaimName": "ResourceClaim", "resourceClaimTemplateName": "ResourceClaimTemplate"}
 
@@ -24,11 +28,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stack:
-    """What a stack policy judges. `patches` are partial objects, `releases` the values of Helm releases."""
+    """What a stack policy judges. `patches` are NodePatches, `releases` Helm Releases, as the program says.
+
+    `hidden`: resources that stand for objects which the engine does not show.
+    """
 
     objects: Sequence[KubernetesObject] = ()
     patches: Sequence[Mapping[str, Any]] = ()
     releases: Sequence[Mapping[str, Any]] = ()
+    hidden: Sequence[KubernetesObject] = ()
     _worked_out: dict[object, Any] = field(default_factory=dict[object, Any])
 
     def once(self, key: object, work: Callable[[], T]) -> T:
@@ -79,7 +87,7 @@ class Session:
                 patches.append(plain(props)[0])
             else:
                 objects.extend(self._objects(resource, props))
-        return Stack(objects=objects, patches=patches, releases=releases)
+        return Stack(objects=objects, patches=patches, releases=releases, hidden=list(_hidden(resources)))
 
     def _props(self, resource: PolicyResource) -> Mapping[str, Any]:
         return self._inputs.get(resource.urn, resource.props)
@@ -126,6 +134,17 @@ class Session:
             for item in objects_of(dependency.resource_type, self._props(dependency), dependency.urn)
             if item.kind == kind
         ]
+
+
+def _hidden(resources: Sequence[PolicyResource]) -> Iterator[KubernetesObject]:
+    parents = {resource.parent.urn for resource in resources if resource.parent}
+    for resource in resources:
+        is_empty = _BRINGS_OBJECTS.match(resource.resource_type) and resource.urn not in parents
+        if is_empty or resource.resource_type == RELEASE:
+            kind = resource.resource_type.rpartition(":")[2]
+            yield KubernetesObject(
+                urn=resource.urn, document={"kind": kind, "metadata": {"name": resource.name}}
+            )
 
 
 def _put(document: Mapping[str, Any], path: str, value: str) -> None:

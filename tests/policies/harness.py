@@ -57,7 +57,7 @@ class Resource:
         self.type = type_ or f"kubernetes:{version}:{props.get('kind')}"
         self.name = name
         self.urn = f"urn:pulumi:dev::lab::{self.type}::{name}"
-        self.inputs = props
+        self.inputs = dict(props)
         self.opts = options(delete_before_replace=delete_before_replace)
         self.depends = depends or {}
 
