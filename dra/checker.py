@@ -40,14 +40,14 @@ def check(
     """Return what is to be said of each object that is about DRA, in the documents' order.
 
     `inventory`: what the cluster has beside the documents; None if that is not known. What could not be read
-    is passed through. `namespaces`: the labels of those that the cluster has.
+    is passed through. `namespaces`: the labels of those that the cluster has; any other has none.
     """
-    labels = {**(namespaces or {}), **_labels(documents, target)}
+    known = _Namespaces(documents, namespaces or {}, target)
     admitted = [
         (document, admission)
         for document in documents
         if isinstance(document, Document)
-        and (admission := admit(document.value, target, labels.get(_namespace(document)))) is not None
+        and (admission := admit(document.value, target, known.labels_of(document))) is not None
     ]
     sound = {
         id(document): admission.object
@@ -95,14 +95,29 @@ def read_inventory(
     return Inventory.of(objects), namespaces, wrong
 
 
-def _labels(documents: Sequence[Document | Checked], target: Target) -> dict[str, Mapping[str, str]]:
-    found: dict[str, Mapping[str, str]] = {}
-    for document in documents:
-        if isinstance(document, Document) and document.value.get("kind") == "Namespace":
-            admission = admit(document.value, target)
-            if admission is not None and isinstance(admission.object, Namespace):
-                found[admission.object.metadata.name] = admission.object.metadata.labels
-    return found
+class _Namespaces:
+    """The labels of namespaces: the cluster's, and those of the documents, which come after."""
+
+    def __init__(
+        self, documents: Sequence[Document | Checked], known: Mapping[str, Mapping[str, str]], target: Target
+    ) -> None:
+        self._labels = dict(known)
+        self._in_file: dict[str, set[str]] = {}
+        for document in documents:
+            if isinstance(document, Document) and document.value.get("kind") == "Namespace":
+                admission = admit(document.value, target)
+                if admission is not None and isinstance(admission.object, Namespace):
+                    name = admission.object.metadata.name
+                    self._labels[name] = admission.object.metadata.labels
+                    self._in_file.setdefault(document.file, set()).add(name)
+
+    def labels_of(self, document: Document) -> Mapping[str, str]:
+        """Return the labels of the namespace that an object is in."""
+        beside = self._in_file.get(document.file, set())
+        if "namespace" not in _metadata(document) and len(beside) == 1:
+            # Such a file is applied with `--namespace`, and who makes one namespace with it means that one.
+            return self._labels[next(iter(beside))]
+        return self._labels.get(_namespace(document), {})
 
 
 def _world(objects: Sequence[DraObject], inventory: Inventory | None, target: Target) -> World:
@@ -147,8 +162,10 @@ def _checked(
         *(_dropped(dropped, target) for dropped in admission.dropped),
     ]
     # A selector that fails today needs no word on what it may do one day.
-    failing = {each.path for each in findings if each.code == codes.CEL_RUNTIME.code}
-    findings += [each for each in advice if each.code != codes.UNGUARDED_KEY.code or each.path not in failing]
+    failing = tuple(each.path for each in findings if each.code == codes.CEL_RUNTIME.code)
+    findings += [
+        each for each in advice if each.code != codes.UNGUARDED_KEY.code or not each.path.startswith(failing)
+    ]
     refused = admission.problems or document.findings
     return Checked(
         file=document.file,

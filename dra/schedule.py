@@ -22,6 +22,15 @@ from dra.objects import (
 _WORST_FIRST = [Verdict.ERROR, Verdict.PENDING, Verdict.ALLOCATED]
 
 
+_CEL_REMEDIES = {
+    "no such key": "Write a key that the devices have, or guard it: .?key.orValue(…), or has(…) && ….",
+    "quantities must match": "Write a quantity as Kubernetes does: 40Gi or 40G, not 40GB.",
+    "Major.Minor.Patch": 'Write all three numbers: semver("7.5.0"), or semver("7.5", true).',
+    "no such overload": "Compare values of one type: a version by compareTo(semver(…)), for one.",
+    "converted to bool": "Compare the value with something: the expression must be true or false.",
+}
+
+
 @dataclass
 class Judged:
     """What the scheduler makes of an object. `devices`: a possible allocation, as `pool/device (request)`."""
@@ -199,7 +208,10 @@ def _fits(workload: Workload, node: Node) -> bool:
 
 def _failure(outcome: Failed) -> Finding:
     if "CEL" in outcome.message:
-        code, remedy = codes.CEL_RUNTIME, "Guard what the selector reads, or correct it."
+        code = codes.CEL_RUNTIME
+        remedy = next(
+            (remedy for words, remedy in _CEL_REMEDIES.items() if words in outcome.message), "Correct it."
+        )
     elif "exceeds the claim limit" in outcome.message:
         code, remedy = codes.CLAIM_LIMIT, "Ask for at most 32 devices, or by several claims."
     elif "device class" in outcome.message:

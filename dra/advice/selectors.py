@@ -16,7 +16,7 @@ from dra.quantity import Quantity
 _ALWAYS_PUBLISHED = frozenset({(GPU_DRIVER, "type"), (GPU_DRIVER, "productName"), (GPU_DRIVER, "memory")})
 """What NVIDIA's driver says of each whole GPU, and run.ai's simulator of each of its own."""
 
-_KEY = r"device\.(?:capacity|attributes)\[\s*(?P<q>['\"])(?P<domain>[^'\"]+)(?P=q)\s*\]\.\??(?P<id>\w+)"
+_KEY = r"device\.(?P<part>capacity|attributes)\[\s*(?P<q>['\"])(?P<domain>[^'\"]+)(?P=q)\s*\]\.\??(?P<id>\w+)"
 _SIZE = r"(?:quantity|semver)\(\s*['\"](?P<size>[^'\"]+)['\"][^()]*\)"
 _STRICT = [
     re.compile(rf"{_KEY}\.(?P<how>isGreaterThan|isLessThan)\(\s*{_SIZE}\s*\)"),
@@ -46,7 +46,7 @@ def names_driver_first(selectors: Sequence[DeviceSelector] | None) -> bool:
 
 def _strict_at_size(expression: str, path: str, world: World) -> Iterator[Finding]:
     for strict in (found for form in _STRICT for found in form.finditer(expression)):
-        sizes = world.sizes.get((strict["domain"], strict["id"]), Counter())
+        sizes = world.sizes.get((strict["part"], (strict["domain"], strict["id"])), Counter())
         same = [value for value in sizes if _equal(value, strict["size"])]
         if not same:
             continue

@@ -45,22 +45,24 @@ class World:
         return seen
 
     @cached_property
-    def sizes(self) -> Mapping[Key, Counter[str]]:
-        """By capacity or version attribute: how many devices have each value.
+    def sizes(self) -> Mapping[tuple[str, Key], Counter[str]]:
+        """By capacity or version attribute, as (`capacity`, key): how many devices have each value.
 
         Where no slice is known, the memory of the products that are known takes its place.
         """
-        seen: dict[Key, Counter[str]] = {}
+        seen: dict[tuple[str, Key], Counter[str]] = {}
         for driver, device in self._devices():
-            values = {name: capacity.value for name, capacity in device.capacity.items()} | {
-                name: attribute.version
-                for name, attribute in device.attributes.items()
-                if attribute.version is not None
-            }
-            for name, value in values.items():
-                seen.setdefault(qualified(name, driver), Counter())[value] += 1
+            for name, capacity in device.capacity.items():
+                seen.setdefault(("capacity", qualified(name, driver)), Counter())[capacity.value] += 1
+            for name, attribute in device.attributes.items():
+                if attribute.version is not None:
+                    seen.setdefault(("attributes", qualified(name, driver)), Counter())[
+                        attribute.version
+                    ] += 1
         if not seen:
-            seen[GPU_DRIVER, "memory"] = Counter(product.memory for product in PRODUCTS.values())
+            seen["capacity", (GPU_DRIVER, "memory")] = Counter(
+                product.memory for product in PRODUCTS.values()
+            )
         return seen
 
     @cached_property

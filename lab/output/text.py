@@ -35,11 +35,12 @@ def _object(checked: Checked, console: Console) -> None:
         f" {subject(checked)} ".replace("  ", " "),
         (checked.verdict.value, _VERDICT_STYLES[checked.verdict]),
     )
+    # Not wrapped: a terminal makes a link only of a whole `file:line`.
+    console.print(line, soft_wrap=True, highlight=False)
     if checked.devices:
         more = len(checked.devices) - _DEVICES_SHOWN
         shown = ", ".join(on_one_line(device) for device in checked.devices[:_DEVICES_SHOWN])
-        line.append(f": {shown}" + (f" and {more} more" if more > 0 else ""))
-    console.print(line, soft_wrap=not checked.devices, highlight=False)
+        _below(Text(shown + (f" and {more} more" if more > 0 else "")), console)
     for finding in checked.findings:
         _finding(checked, finding, console)
 
@@ -51,9 +52,10 @@ def _finding(checked: Checked, finding: Finding, console: Console) -> None:
         f" {on_one_line(checked.file)}:{finding.line or checked.line}",
         (f" {on_one_line(finding.path)}" if finding.path else "", "dim"),
     )
-    # Not wrapped: a terminal makes a link only of a whole `file:line`.
     console.print(head, soft_wrap=True, highlight=False)
-    for text, style in ((finding.message, ""), (f"→ {finding.remedy}", "dim")):
-        console.print(
-            Padding(Text(printable(text), style=style), (0, 0, 0, 4), expand=False), highlight=False
-        )
+    _below(Text(printable(finding.message)), console)
+    _below(Text(printable(f"→ {finding.remedy}"), style="dim"), console)
+
+
+def _below(text: Text, console: Console) -> None:
+    console.print(Padding(text, (0, 0, 0, 4), expand=False), highlight=False)

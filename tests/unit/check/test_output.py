@@ -66,7 +66,7 @@ def test_text_names_the_place_the_code_the_sentence_and_the_remedy() -> None:
 
 def test_text_shows_an_allocation_and_leaves_out_what_is_merely_accepted() -> None:
     out = shown(RESULTS)
-    assert "ResourceClaim team/gpu allocated: n/gpu-0 (gpu)" in out
+    assert "ResourceClaim team/gpu allocated\n    n/gpu-0 (gpu)" in out
     assert "accepted.yaml" not in out
 
 
