@@ -43,11 +43,6 @@ class Candidate:
     kind: int
 
     @cached_property
-    def attributes(self) -> Mapping[str, Value]:
-        """The attributes as the slice spells their names."""
-        return {name: _value(attribute) for name, attribute in self.device.attributes.items()}
-
-    @cached_property
     def counters(self) -> Mapping[tuple[str, str], Quantity]:
         """What it takes of shared counters, by counter set and counter."""
         return {
@@ -61,12 +56,12 @@ class Candidate:
 
         A slice may leave out the domain of its own driver's attributes.
         """
-        value = self.attributes.get(name)
-        if value is None:
+        given = self.device.attributes
+        found = given.get(name)
+        if found is None:
             domain, slash, identifier = name.partition("/")
-            if slash and domain == self.id.driver:
-                return self.attributes.get(identifier)
-        return value
+            found = given.get(identifier) if slash and domain == self.id.driver else None
+        return None if found is None else value_of(found)
 
 
 class Candidates:
@@ -122,7 +117,8 @@ class Candidates:
         return self._kinds.setdefault(plain, len(self._kinds))
 
 
-def _value(attribute: DeviceAttribute) -> Value:
+def value_of(attribute: DeviceAttribute) -> Value:
+    """Return the one value of an attribute."""
     for type_, value in (
         ("string", attribute.string),
         ("int", attribute.int_),

@@ -74,7 +74,9 @@ def funnel(ask: Ask, search: Search) -> Funnel:
     stages.narrow(
         lambda spot: spot.here, ("is for this node", "are for this node"), names, f"{ask.path}.selectors"
     )
-    stages.asked = max(len(stages.left), 1) if ask.all_ else ask.count
+    # All stands for the devices that could have the capacity, had no one else a part of it.
+    every = sum(judge.matches(ask, spot) is True for spot in stages.left)
+    stages.asked = max(every, 1) if ask.all_ else ask.count
     stages.narrow(
         lambda spot: ask.admin or spot.candidate.id not in judge.held.whole,
         ("is free", "are free"),

@@ -1,12 +1,15 @@
 """Whether a device is one that a request asks for, whatever else is taken."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dra.allocation.candidate import Candidate
+from dra.allocation.capacity import lacking
 from dra.allocation.held import Held
 from dra.allocation.outcome import AllocationError
 from dra.allocation.pools import Pool
 from dra.allocation.request import Ask
+from dra.quantity import Quantity
 
 
 @dataclass(eq=False)
@@ -46,6 +49,7 @@ class Judge:
         self.held = held
         self._taints, self._binding = taints, binding
         self._matches: dict[tuple[Ask, object], bool | AllocationError] = {}
+        self._takes: dict[tuple[Ask, int], Mapping[str, Quantity] | None] = {}
 
     def matches(self, ask: Ask, spot: Spot) -> bool | AllocationError:
         """Tell whether a device is one that a request asks for; an error is returned, not raised."""
@@ -65,9 +69,24 @@ class Judge:
         if not self._binding and spot.candidate.device.binding_conditions:
             return False
         try:
-            return ask.matches(spot.candidate) and spot.here and ask.consumption(spot.candidate) is not None
+            if not ask.matches(spot.candidate) or not spot.here:
+                return False
+            taken = self.takes(ask, spot.candidate)
         except AllocationError as error:
             return error
+        return taken is not None and not lacking(taken, spot.candidate.device, {})
+
+    def takes(self, ask: Ask, candidate: Candidate) -> Mapping[str, Quantity] | None:
+        """Return what a request takes of each capacity of a device; None if the device does not offer that.
+
+        Raises:
+            AllocationError: No device can be asked for such an amount.
+
+        """
+        key = ask, candidate.kind
+        if key not in self._takes:
+            self._takes[key] = ask.consumption(candidate)
+        return self._takes[key]
 
     def keeps_away(self, ask: Ask, candidate: Candidate) -> bool:
         """Tell whether a taint of the device keeps a request away."""

@@ -250,8 +250,8 @@ class Search:
                     f"cannot add device {candidate.id} because a claim constraint would not be satisfied",
                 )
             return False
-        taken = ask.consumption(candidate)
-        if taken is None or lacking(taken, candidate.device, self.used(candidate.id)):
+        taken = self.judge.takes(ask, candidate) or {}
+        if (used := self.used(candidate.id)) and lacking(taken, candidate.device, used):
             return False
         self._count(spot, 1)
         for each in plan.constraints:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from dra.allocation.candidate import Candidate
+from dra.allocation.candidate import Candidate, value_of
 from dra.allocation.judge import Spot
 from dra.allocation.pools import Pool, Pools
 from dra.objects import Node
@@ -52,17 +52,21 @@ class Views:
     def kind(self, candidate: Candidate) -> int:
         """Return a number that is the same for devices that differ in nothing that can be read of them."""
         if candidate not in self._kind_of:
-            attributes = candidate.attributes
-            seen = (
-                tuple(sorted(attributes.items()))
-                if self._names is None
-                else tuple(
-                    (attributes.get(full), attributes.get(bare) if domain == candidate.id.driver else None)
-                    for full, domain, bare in self._names
-                )
-            )
-            self._kind_of[candidate] = self._kinds.setdefault((candidate.kind, seen), len(self._kinds))
+            seen = candidate.kind, self._seen(candidate)
+            self._kind_of[candidate] = self._kinds.setdefault(seen, len(self._kinds))
         return self._kind_of[candidate]
+
+    def _seen(self, candidate: Candidate) -> Sequence[object]:
+        attributes = candidate.device.attributes
+        if self._names is None:
+            return tuple(sorted((name, value_of(each)) for name, each in attributes.items()))
+        # A slice may have both spellings.
+        given = [
+            attributes.get(spelling) if spelling else None
+            for full, domain, bare in self._names
+            for spelling in (full, bare if domain == candidate.id.driver else "")
+        ]
+        return tuple(each and value_of(each) for each in given)
 
     def census(self, nodes: Sequence[Node]) -> Sequence[tuple[Candidate, int]]:
         """Return the devices on some nodes: one of each kind, and how many there are of it."""
