@@ -4,7 +4,7 @@ import pulumi
 
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState, NodeGpus, PodsFit
 from components.lesson import Lesson, PodArgs
-from components.lessons.pending import gpus
+from components.lessons.requests import gpus
 from dra.pool import GPU_RESOURCE
 
 
@@ -21,7 +21,7 @@ class ExtendedResource(Lesson):
         self.gpus(node, "NVIDIA A100-SXM4-40GB", 2)
         counting = PodArgs(limits={GPU_RESOURCE: "1"})
         first = self.pod("counting", counting)
-        second = self.pod("claiming", PodArgs(claims={"gpu": self.claim("claiming", gpus(1))}))
+        second = self.pod("claiming", PodArgs(claims={"gpu": self.claim("claiming", gpus())}))
         both = [self.running("counting", after=[first]), self.running("claiming", after=[second])]
         self.pod("third", counting, after=both)
         self.expectations = [

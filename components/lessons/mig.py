@@ -5,15 +5,8 @@ import pulumi
 from components.driver import MIG_CLASS
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState
 from components.lesson import Lesson, PodArgs
-from components.lessons.pending import gpus
-from dra.claim import (
-    DeviceClaim,
-    DeviceConstraint,
-    DeviceRequest,
-    ExactDeviceRequest,
-    ResourceClaimSpec,
-    selector,
-)
+from components.lessons.requests import claim_of, exactly, gpus, matching
+from dra.claim import ResourceClaimSpec
 from dra.device import ResourcePool, ResourceSliceSpec
 from dra.mig import PRODUCT, counter_set, partitioned
 from dra.pool import GPU_DRIVER, GpuPool
@@ -25,21 +18,15 @@ TAKEN = {"half-a": ["3g.20gb"], "half-b": ["3g.20gb"], "mixed": ["4g.20gb", "2g.
 
 def partitions(*profiles: str) -> ResourceClaimSpec:
     """Return the claim of partitions of one GPU."""
-    return ResourceClaimSpec(
-        devices=DeviceClaim(
-            requests=[
-                DeviceRequest(
-                    name=f"p-{profile.replace('.', '-')}",
-                    exactly=ExactDeviceRequest(
-                        device_class_name=MIG_CLASS,
-                        selectors=[selector(f"device.attributes['{GPU_DRIVER}'].profile == '{profile}'")],
-                    ),
-                )
-                for profile in profiles
-            ],
-            constraints=[DeviceConstraint(match_attribute=PARENT)] if len(profiles) > 1 else None,
+    requests = [
+        exactly(
+            f"p-{profile.replace('.', '-')}",
+            of=MIG_CLASS,
+            where=f"device.attributes['{GPU_DRIVER}'].profile == '{profile}'",
         )
-    )
+        for profile in profiles
+    ]
+    return claim_of(*requests, constraints=[matching(PARENT)] if len(profiles) > 1 else None)
 
 
 class Mig(Lesson):
@@ -55,7 +42,7 @@ class Mig(Lesson):
             )
             for what, profiles in TAKEN.items()
         ]
-        for what, spec in {"one-more": partitions("1g.5gb"), "whole": gpus(1)}.items():
+        for what, spec in {"one-more": partitions("1g.5gb"), "whole": gpus()}.items():
             self.pod(what, PodArgs(claims={"gpu": self.claim(what, spec)}), after=running)
         self.expectations = [
             ClaimOutcome(

@@ -2,19 +2,12 @@
 
 import pulumi
 
-from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState
 from components.lesson import Lesson, PodArgs
 from components.lessons.lab4_claims import LESSON_NUMA_ATTRIBUTE, one_gpu, two_gpus_sharing
-from dra.claim import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaimSpec
+from components.lessons.requests import claim_of, exactly, gpus
 
 UNKNOWN_CLASS = "gpu.example.com"
-
-
-def gpus(count: int, class_name: str = GPU_CLASS) -> ResourceClaimSpec:
-    """Return the claim of some GPUs, whichever they are."""
-    request = ExactDeviceRequest(device_class_name=class_name, count=count)
-    return ResourceClaimSpec(devices=DeviceClaim(requests=[DeviceRequest(name="gpu", exactly=request)]))
 
 
 class Pending(Lesson):
@@ -26,7 +19,7 @@ class Pending(Lesson):
         self.claim("unused", one_gpu("NVIDIA H100 80GB HBM3"))
         for what, spec in {
             "training-gpu": one_gpu("H100"),
-            "no-class": gpus(1, UNKNOWN_CLASS),
+            "no-class": claim_of(exactly("gpu", of=UNKNOWN_CLASS)),
             "too-many": gpus(3),
         }.items():
             self.pod(what, PodArgs(claims={"gpu": self.claim(what, spec)}))

@@ -2,10 +2,9 @@
 
 import pulumi
 
-from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimState
 from components.lesson import Lesson, PodArgs
-from dra.claim import DeviceClaim, DeviceRequest, ExactDeviceRequest, ResourceClaimSpec, selector
+from components.lessons.requests import gpus
 from dra.pool import GPU_DRIVER
 
 ATTRIBUTES = f"device.attributes['{GPU_DRIVER}']"
@@ -24,20 +23,6 @@ UNGUARDED = f"{ATTRIBUTES}.index == 0"
 TOO_MUCH = f"{CAPACITY}.memory.compareTo(quantity('100Gi')) >= 0"
 
 
-def one_gpu(expression: str) -> ResourceClaimSpec:
-    """Return the claim of a GPU that satisfies an expression."""
-    return ResourceClaimSpec(
-        devices=DeviceClaim(
-            requests=[
-                DeviceRequest(
-                    name="gpu",
-                    exactly=ExactDeviceRequest(device_class_name=GPU_CLASS, selectors=[selector(expression)]),
-                )
-            ]
-        )
-    )
-
-
 class Selector(Lesson):
     """One node with eight H100, and a claim for each way to select one of them."""
 
@@ -45,7 +30,7 @@ class Selector(Lesson):
         super().__init__("gpulab:lessons:Selector", name, opts)
         self.gpus(self.node("selector-node"), "NVIDIA H100 80GB HBM3", 8)
         for what, expression in (FITTING | {"too-much": TOO_MUCH, "unguarded": UNGUARDED}).items():
-            self.pod(what, PodArgs(claims={"gpu": self.claim(what, one_gpu(expression))}))
+            self.pod(what, PodArgs(claims={"gpu": self.claim(what, gpus(where=expression))}))
         self.expectations = [
             *[
                 ClaimOutcome(

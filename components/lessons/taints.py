@@ -5,7 +5,7 @@ import pulumi
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimState, EventSeen, PodsFit
 from components.lesson import Lesson, PodArgs
-from components.lessons.pending import gpus
+from components.lessons.requests import gpus
 from dra.claim import DeviceClaim, DeviceRequest, DeviceToleration, ExactDeviceRequest, ResourceClaimSpec
 from dra.device import DeviceTaint, DeviceTaintRuleSpec, DeviceTaintSelector
 from dra.pool import GPU_DRIVER, GpuPool
@@ -34,7 +34,7 @@ class Taints(Lesson):
         [gpu] = GpuPool(name="gpus", product=PRODUCT, count=1, nodes=[sick]).devices()
         self.devices(sick, [gpu.model_copy(update={"taints": [UNHEALTHY]})])
         self.gpus(drained, PRODUCT, 2)
-        for what, spec in {"careful": gpus(1), "tolerant": tolerating(UNHEALTHY)}.items():
+        for what, spec in {"careful": gpus(), "tolerant": tolerating(UNHEALTHY)}.items():
             self.pod(what, PodArgs(claims={"gpu": self.claim(what, spec)}, node=sick))
         running = [
             self.running(
@@ -43,7 +43,7 @@ class Taints(Lesson):
                     self.deployment(what, 1, PodArgs(claims={"gpu": self.template(what, spec)}, node=drained))
                 ],
             )
-            for what, spec in {"evicted": gpus(1), "staying": tolerating(MAINTENANCE)}.items()
+            for what, spec in {"evicted": gpus(), "staying": tolerating(MAINTENANCE)}.items()
         ]
         selected = DeviceTaintSelector(driver=GPU_DRIVER, pool=drained)
         rule = DeviceTaintRuleSpec(device_selector=selected, taint=MAINTENANCE)
