@@ -4,11 +4,11 @@ Source: the validators of `k8s.io/apiserver/pkg/cel/environment/base.go` and of 
 `ext/formatting.go`, `interpreter/decorators.go`).
 """
 
-import re
 from collections.abc import Iterator, Sequence
 
 from dra.cel.errors import CompileError, Problem
 from dra.cel.functions import call
+from dra.cel.functions.formatting import CLAUSE, CLAUSES, PRINTED, wrong_clause
 from dra.cel.functions.standard import to_duration, to_timestamp
 from dra.cel.functions.text import is_pattern
 from dra.cel.reads import children, nodes
@@ -56,8 +56,14 @@ def _same(elements: Sequence[tuple[Node, Type]]) -> Iterator[Problem]:
     for element, found in elements[1:]:
         expected = elements[0][1]
         if found != expected:
-            yield Problem(element.position, f"expected type '{expected}' but found '{found}'")
+            yield Problem(
+                element.position, f"expected type '{_spelled(expected)}' but found '{_spelled(found)}'"
+            )
             return
+
+
+def _spelled(kind: Type) -> str:
+    return str(kind).replace("null_type", "null")
 
 
 def _constants(expression: Node) -> Iterator[Problem]:
@@ -85,46 +91,21 @@ def _readable(function: str, text: str) -> bool:
     return True
 
 
-_CLAUSE = re.compile(r"%(?:%|(?:\.(\d+))?([sdfebxXo])|(.?))", re.DOTALL)
-_NUMBERS, _WHOLE = ("double", "string"), ("int", "uint")
-_PRINTED = (
-    *("list", "map", "int", "uint", "double", "bool", "string", "bytes", "type", "null_type"),
-    *("google.protobuf.Timestamp", "google.protobuf.Duration"),
-)
-_CLAUSES = {
-    "s": (
-        _PRINTED,
-        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, "
-        "and timestamps",
-    ),
-    "d": (_WHOLE, "decimal clause can only be used on integers"),
-    "f": (_NUMBERS, "fixed-point clause can only be used on doubles"),
-    "e": (_NUMBERS, "scientific clause can only be used on doubles"),
-    "b": ((*_WHOLE, "bool"), "only integers and bools can be formatted as binary"),
-    "o": (_WHOLE, "octal clause can only be used on integers"),
-    "x": ((*_WHOLE, "string", "bytes"), "only integers, byte buffers, and strings can be formatted as hex"),
-}
-
-
 def _format(node: Call) -> Iterator[Problem]:
     if not isinstance(node.target, Literal) or not isinstance(node.arguments[0], ListOf):
         return
     arguments = node.arguments[0].elements
     used = 0
-    for clause in _CLAUSE.finditer(str(node.target.value)):
-        if clause[0] == "%%":
+    for clause in CLAUSE.finditer(str(node.target.value)):
+        if clause["percent"]:
             continue
-        if clause[3] == "":
-            yield Problem(node.position, "unexpected end of string")
-            return
         if used >= len(arguments):
             yield Problem(node.position, f"index {used} out of range")
             return
-        if clause[3]:
-            text = f'could not parse formatting clause: unrecognized formatting clause "{clause[3]}"'
-            yield Problem(node.position, text)
+        if clause["wrong"] is not None:
+            yield Problem(node.position, wrong_clause(clause["wrong"]))
             return
-        kinds, text = _CLAUSES[clause[2].replace("X", "x")]
+        kinds, text = CLAUSES[clause["clause"]]
         if wrong := _unprintable(arguments[used], kinds):
             name = _NAMES.get(wrong.type.name, wrong.type.name)
             yield Problem(wrong.position, f"error during formatting: {text}, was given {name}")
@@ -142,7 +123,7 @@ def _unprintable(argument: Node, kinds: Sequence[str]) -> Node | None:
     """Return the part of an argument that a clause cannot print, if there is one."""
     if argument.type.name not in {*kinds, "dyn"}:
         return argument
-    if kinds is not _PRINTED or not isinstance(argument, ListOf | MapOf):
+    if kinds is not PRINTED or not isinstance(argument, ListOf | MapOf):
         return None
     return next((part for child in children(argument) if (part := _unprintable(child, kinds))), None)
 
@@ -158,10 +139,27 @@ def check_constants(expression: Node) -> None:
                 if not is_pattern(pattern):
                     text = f"program instantiation failed: error parsing regexp: `{pattern}`"
                     raise CompileError(text, internal=True)
-            case Call(function=function, arguments=[Literal(value=value)]) if function in _CONVERSIONS:
-                try:
-                    call(function, [value])
-                except EvaluationError as error:
-                    raise CompileError(f"program instantiation failed: {error}", internal=True) from None
+            case Call():
+                _constant(node)
             case _:
                 pass
+
+
+_NOT_CONSTANT = object()
+
+
+def _constant(node: Node) -> object:
+    """Return the value of a literal and of conversions of it, which are made with the program."""
+    match node:
+        case Literal():
+            return node.value
+        case Call(function=function, arguments=[argument]) if function in _CONVERSIONS:
+            value = _constant(argument)
+            if value is _NOT_CONSTANT:
+                return value
+            try:
+                return call(function, [value])
+            except EvaluationError as error:
+                raise CompileError(f"program instantiation failed: {error}", internal=True) from None
+        case _:
+            return _NOT_CONSTANT

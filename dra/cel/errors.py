@@ -31,6 +31,16 @@ _NO_OPERAND = re.compile(r"expression of type '(.*)' cannot be the operand of a 
 _NO_OVERLOAD = re.compile(r"found no matching overload for '(\w+)' applied to '\((.*)\)'")
 
 
+_WORDS = (
+    (re.compile("cannot be the range of"), "cannot be range of"),
+    (re.compile(r"has\(\) argument must be a field selection"), "invalid argument to has() macro"),
+    (
+        re.compile(r"(all|exists|exists_one|map|filter)\(\) variable name must be a simple identifier"),
+        "argument must be a simple name",
+    ),
+)
+
+
 def checker_problems(message: str, expression: str) -> list[Problem]:
     """Return what cel-go says where Google's C++ checker says this, in its order."""
     found: list[Problem] = []
@@ -52,8 +62,12 @@ def _translated(position: int, text: str, expression: str) -> Problem:
     if (undeclared := _UNDECLARED.fullmatch(text)) and "." in undeclared[1]:
         # Told at the last dot; cel-go tells the first name, where it stands.
         root = undeclared[1].split(".")[0]
-        start = expression.rfind(root, 0, position)
-        return Problem(max(start, 0), f"undeclared reference to '{root}' (in container '')")
+        places = [
+            found.start() for found in re.finditer(rf"\b{root}\b", expression) if found.start() <= position
+        ]
+        return Problem(
+            places[-1] if places else position, f"undeclared reference to '{root}' (in container '')"
+        )
     if overload := _NO_OVERLOAD.fullmatch(text):
         before = expression[:position].rstrip()
         if before.endswith(overload[1]) and before[: -len(overload[1])].rstrip().endswith("."):
@@ -61,10 +75,9 @@ def _translated(position: int, text: str, expression: str) -> Problem:
             return Problem(
                 position, f"found no matching overload for '{overload[1]}' applied to '{receiver}.({rest})'"
             )
-    text = text.replace("cannot be the range of", "cannot be range of")
-    return Problem(
-        position, text.replace("has() argument must be a field selection", "invalid argument to has() macro")
-    )
+    for pattern, replacement in _WORDS:
+        text = pattern.sub(replacement, text)
+    return Problem(position, text)
 
 
 def _split_type(types: str) -> tuple[str, str, str]:

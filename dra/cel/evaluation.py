@@ -10,13 +10,15 @@ from collections.abc import Callable, Sequence
 
 from dra.cel.cost import LIMIT, is_bind
 from dra.cel.functions import Value, call, is_known
-from dra.cel.functions import collections, kubernetes, standard, text  # noqa: F401 - they enter their functions
+from dra.cel.functions import collections, formatting, kubernetes, standard, text  # noqa: F401 - they enter their functions
 from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select
 from dra.cel.values import (
     NONE,
     EvaluationError,
     Optional,
+    Semver,
     TypeValue,
+    Uint,
     map_key,
     type_name,
 )
@@ -71,11 +73,29 @@ def _compile(node: Node) -> _Program:
         case Comprehension():
             return _bind(node) if is_bind(node) else _loop(node)
         case Message():
-            return _refuse(
-                f"a message ({node.name}) is built, which the checker cannot do: write the value itself"
-            )
+            return _message(node)
         case _:
             raise TypeError(f"{node} is of no known kind")
+
+
+_WRAPPERS: dict[str, Value] = {
+    **dict.fromkeys((f"google.protobuf.{kind}Value" for kind in ("Int32", "Int64")), 0),
+    **dict.fromkeys((f"google.protobuf.{kind}Value" for kind in ("UInt32", "UInt64")), Uint(0)),
+    **dict.fromkeys((f"google.protobuf.{kind}Value" for kind in ("Float", "Double")), 0.0),
+    "google.protobuf.BoolValue": False,
+    "google.protobuf.StringValue": "",
+    "google.protobuf.BytesValue": b"",
+}
+
+
+def _message(node: Message) -> _Program:
+    """Return a program of a wrapper, which is what it wraps; nobody builds other messages in a selector."""
+    if node.name not in _WRAPPERS:
+        return _refuse(f"{node.name} is not known to this checker: write the value itself")
+    if node.values:
+        return _compile(node.values[0])
+    default = _WRAPPERS[node.name]
+    return lambda _: default
 
 
 def _refuse(why: str) -> _Program:
@@ -152,8 +172,11 @@ def _call(node: Call) -> _Program:  # noqa: C901, PLR0911, PLR0912 - one return 
             return lambda scope: _chain(parts[0](scope), parts[1](scope))
         case "_+_":
             return _addition(parts)
+        case "@in" if isinstance(node.arguments[1], ListOf):
+            return _in_constants(parts, node.arguments[1])
         case "sum":
-            kind = node.type.name
+            # Where the type is not known, cel-go takes the first overload: of ints.
+            kind = "int" if node.type.name == "dyn" else node.type.name
             return lambda scope: collections.total(parts[0](scope), kind)
         case name if name in standard.OPERATORS:
             operator = standard.OPERATORS[name]
@@ -175,6 +198,23 @@ def _function(name: str, parts: Sequence[_Program]) -> _Program:
             if isinstance(argument, str | bytes | list | dict):
                 scope.spend(len(argument) // 10 + 1)
         return call(name, arguments)
+
+    return run
+
+
+def _in_constants(parts: Sequence[_Program], among: ListOf) -> _Program:
+    """Return a program of `in` a list; of one with constants only, cel-go makes a Go map, with its limits."""
+    constant = bool(among.elements) and all(
+        isinstance(element, Literal) and isinstance(element.value, bool | int | float | str)
+        for element in among.elements
+    )
+    unhashable = {Semver: "cel.Semver", bytes: "types.Bytes"} if constant else {}
+
+    def run(scope: _Scope) -> Value:
+        element = parts[0](scope)
+        if name := unhashable.get(type(element)):
+            raise EvaluationError(f"internal error: runtime error: hash of unhashable type {name}")
+        return standard.contains(element, parts[1](scope))
 
     return run
 
@@ -267,8 +307,6 @@ def _map(node: MapOf) -> _Program:
                 if not value.present:
                     continue
                 value = value.value
-            if map_key(key) in entries:
-                raise EvaluationError(f"Failed with repeated key: {standard.text(key)}")
             entries[map_key(key)] = value
         return entries
 

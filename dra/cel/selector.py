@@ -164,13 +164,32 @@ def _why(result: object) -> str:
 
 def _checked(expression: str, target: Target) -> Node:
     try:
-        return decode(environment(target).compile(_PRESENT.sub(_as_true, expression)).serialize())
+        return _google_checked(expression, target)
     except RuntimeError as error:
         problems = checker_problems(str(error), expression)
+    if respelled := _exists_one(expression, problems):
+        try:
+            return _google_checked(respelled, target)
+        except RuntimeError:
+            pass  # What is wrong with the expression as it was written has been said.
     for index, problem in enumerate(problems):
         if logical := _OPERANDS.fullmatch(problem.text):
             problems[index : index + 1] = _operands(logical, problem, expression, target)
     raise failed(problems, expression)
+
+
+def _google_checked(expression: str, target: Target) -> Node:
+    return decode(environment(target).compile(_PRESENT.sub(_as_true, expression)).serialize())
+
+
+def _exists_one(expression: str, problems: list[Problem]) -> str | None:
+    """Return an expression with exists_one of two variables spelled existsOne, as Google's parser alone has it."""
+    respelled = expression
+    for problem in problems:
+        start = problem.position - len("exists_one")
+        if problem.text.startswith("undeclared reference to 'exists_one'") and start >= 0:
+            respelled = f"{respelled[:start]}existsOne {respelled[problem.position :]}"
+    return respelled if respelled != expression else None
 
 
 def _operands(logical: re.Match[str], problem: Problem, expression: str, target: Target) -> list[Problem]:

@@ -90,6 +90,17 @@ class Cidr:
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+
+class Sum(Quantity):
+    """What adding to or subtracting from a quantity made.
+
+    Kubernetes returns it in a form that its own comparison does not know: `x == y.add(z)` fails, while
+    `y.add(z) == x` holds.
+    """
+
+    __slots__ = ()
+
+
 _NUMBER = re.compile(r"[0-9]+", re.ASCII)
 _IDENTIFIER = re.compile(r"[0-9A-Za-z-]+", re.ASCII)
 
@@ -135,7 +146,7 @@ class Semver:
     def normalize(cls, text: str) -> Self:
         """Return the version of a text that may start with v, lack parts, or have leading zeros."""
         parts = text.removeprefix("v").split(".", 2)
-        parts = [_without_leading_zeros(part) if len(part) > 1 else part for part in parts]
+        parts = [_without_leading_zeros(part) if len(part.encode()) > 1 else part for part in parts]
         if len(parts) < 3:  # noqa: PLR2004 - major, minor, patch
             if set(parts[-1]) & {"+", "-"}:
                 raise EvaluationError("short version cannot contain PreRelease/Build meta data")
@@ -252,6 +263,8 @@ def equal(left: Any, right: Any) -> bool:
         if not isinstance(right, Optional) or left.present != right.present:
             return False
         return not left.present or equal(left.value, right.value)
+    if isinstance(left, Quantity) and isinstance(right, Sum):
+        raise EvaluationError("no such overload")
     same = type_name(left) == type_name(right)
     if not same and isinstance(left, _STRICT):
         raise EvaluationError("no such overload")

@@ -6,12 +6,13 @@ URL or an address, the text here is shorter; the verdict is the same.
 
 import ipaddress
 import re
+from datetime import date
 from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 from dra.cel.functions import function
-from dra.cel.values import NONE, Address, Cidr, EvaluationError, Format, Optional, Semver, Url
+from dra.cel.values import NONE, Address, Cidr, EvaluationError, Format, Optional, Semver, Sum, Url
 from dra.quantity import Quantity
 
 
@@ -80,10 +81,14 @@ def _as_integer(quantity: Quantity) -> int:
     return integer
 
 
+def _sum(quantity: Quantity) -> Sum:
+    return Sum(quantity.unscaled, quantity.exponent, quantity.form, small=quantity.small)
+
+
 @function("add(Quantity, Quantity)")
 def _add(one: Quantity, other: Quantity) -> Quantity:
     try:
-        return one + other
+        return _sum(one + other)
     except ValueError as error:
         raise EvaluationError(str(error)) from None
 
@@ -91,7 +96,7 @@ def _add(one: Quantity, other: Quantity) -> Quantity:
 @function("sub(Quantity, Quantity)")
 def _subtract(one: Quantity, other: Quantity) -> Quantity:
     try:
-        return one - other
+        return _sum(one - other)
     except ValueError as error:
         raise EvaluationError(str(error)) from None
 
@@ -373,6 +378,17 @@ def _named_format(name: str) -> Optional:
     return Optional(Format(name), present=True) if name in _FORMATS or name == "uri" else NONE
 
 
+def _is_day(name: str, text: str) -> bool:
+    """Tell whether a date that looks like one exists."""
+    if name not in {"date", "datetime"}:
+        return True
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    return True
+
+
 @function("validate(Format, string)")
 def _validate(named: Format, text: str) -> Optional:
     if named.name == "uri":
@@ -381,7 +397,7 @@ def _validate(named: Format, text: str) -> Optional:
         longest, pattern = _FORMATS[named.name]
         if named.name.endswith("Prefix") and text.endswith("-"):
             text = f"{text[:-1]}a"
-        valid = len(text) <= longest and re.fullmatch(pattern, text, re.ASCII)
+        valid = len(text) <= longest and re.fullmatch(pattern, text, re.ASCII) and _is_day(named.name, text)
         problem = None if valid else f"does not match the {named.name} format"
     return Optional([problem], present=True) if problem else NONE
 

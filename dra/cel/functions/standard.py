@@ -149,9 +149,7 @@ def invert(value: Value) -> bool:
 def contains(element: Value, container: Value) -> bool:
     """Tell whether a list has an element or a map has a key."""
     if isinstance(container, dict):
-        if not isinstance(element, str | bool | int | float):
-            raise EvaluationError(f"unsupported key type: {type_name(element)}")
-        return map_key(element) in container
+        return isinstance(element, str | bool | int | float) and map_key(element) in container
     if isinstance(container, list):
         return any(equals(element, item) for item in container)
     raise EvaluationError("no such overload")

@@ -142,12 +142,6 @@ def _quote(text: str) -> str:
     return '"' + "".join(escapes.get(character, character) for character in text) + '"'
 
 
-@function("format(string, list)")
-def _format(text: str, arguments: list[Value]) -> str:
-    # The runtime's own, which knows nothing of the types of Kubernetes.
-    return _run("text.format(arguments)", text=text, arguments=arguments)
-
-
 @function("matches(string, string)")
 def _matches(text: str, pattern: str) -> bool:
     return _run("text.matches(pattern)", text=text, pattern=pattern)
@@ -212,12 +206,8 @@ def _group(pattern: str, position: int) -> str:
 def _environment() -> "Env":
     from cel_expr_python import cel  # noqa: PLC0415 - loaded late, see dra.cel.environment
 
-    config = "name: text\nextensions:\n- name: optional\n- name: regex\n- name: strings\n  version: 2\n"
-    variables = {
-        "text": cel.Type.STRING,
-        "pattern": cel.Type.STRING,
-        "arguments": cel.Type.List(cel.Type.DYN),
-    }
+    config = "name: text\nextensions:\n- name: optional\n- name: regex\n"
+    variables = {"text": cel.Type.STRING, "pattern": cel.Type.STRING}
     return cel.NewEnv(config=cel.NewEnvConfigFromYaml(config), variables=variables)
 
 
