@@ -8,12 +8,16 @@ from typing import NamedTuple
 class CompileError(ValueError):
     """The API server refuses an expression; the text is what it says after the value."""
 
-    def __init__(self, message: str, *, forbidden: bool = False, internal: bool = False) -> None:
+    def __init__(
+        self, message: str, *, forbidden: bool = False, internal: bool = False, undecided: bool = False
+    ) -> None:
         super().__init__(message)
         self.forbidden = forbidden
         """Whether the field is said to be forbidden (too complex) and not invalid."""
         self.internal = internal
         """Whether it is said to be an internal error (a constant that cannot be read) and not invalid."""
+        self.undecided = undecided
+        """Whether it is this checker that cannot read it; the text is not the API server's."""
 
 
 class Problem(NamedTuple):

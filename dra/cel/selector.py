@@ -6,14 +6,14 @@ Source: `k8s.io/dynamic-resource-allocation/cel`, Kubernetes 1.37.2.
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dra.cel.checks import check, check_constants
 from dra.cel.cost import LIMIT, estimate
 from dra.cel.environment import attribute_type, environment
 from dra.cel.errors import CompileError, Problem, checker_problems, failed
 from dra.cel.evaluation import Attributes, program
-from dra.cel.reads import Key, nodes, reads
+from dra.cel.reads import Key, Reads, nodes, reads
 from dra.cel.syntax import Call, Node, decode
 from dra.cel.values import EvaluationError, Semver, type_name
 from dra.device import Device, DeviceAttribute
@@ -31,15 +31,31 @@ _VIEWS_KEPT = 50_000
 class _View:
     """A device as selectors see it: plain values by key, each with its type, as 1 and true are not the same."""
 
-    __slots__ = ("device", "driver", "values")
+    __slots__ = ("device", "driver", "likenesses", "values")
 
     def __init__(self, driver: str, device: Device) -> None:
         self.driver, self.device = driver, device
+        self.likenesses: dict[int, int] = {}
         self.values: dict[Key, tuple[str, Any]] = {}
         for name, attribute in device.attributes.items():
             self.values[("attributes", *_qualified(name, driver))] = _plain(attribute)
         for name, capacity in device.capacity.items():
             self.values[("capacity", *_qualified(name, driver))] = ("quantity", capacity.value)
+
+    def liken(self, shape: "_Shape") -> int:
+        """Return a number that devices share which look alike to selectors of the shape."""
+        everything = shape.keys is None
+        seen = (
+            tuple(sorted(self.values.items()))
+            if shape.keys is None
+            else tuple(map(self.values.get, shape.keys)),
+            self.driver if shape.driver or everything else None,
+            self.device.allow_multiple_allocations if shape.multiple_allocations or everything else None,
+        )
+        likeness = self.likenesses[shape.number] = _likenesses.setdefault(
+            (shape.number, seen), len(_likenesses)
+        )
+        return likeness
 
     def variables(self) -> dict[str, Any]:
         """Return the variables of an expression."""
@@ -84,6 +100,22 @@ def _attributes(keys: Iterable[Key]) -> Iterator[str]:
     return (f"{domain}/{key}" for part, domain, key in keys if part == "attributes")
 
 
+class _Shape(NamedTuple):
+    """What selectors read: keys (all, if None), and whether the driver and the permission to share."""
+
+    number: int
+    keys: tuple[Key, ...] | None
+    driver: bool
+    multiple_allocations: bool
+
+
+def _shape(found: Reads) -> _Shape:
+    read = (None if found.everything else tuple(sorted(found.keys)), found.driver, found.multiple_allocations)
+    return _shapes.setdefault(read, _Shape(len(_shapes), *read))
+
+
+_shapes: dict[tuple[tuple[Key, ...] | None, bool, bool], _Shape] = {}
+_likenesses: dict[tuple[int, Any], int] = {}
 _views: dict[tuple[int, str], _View] = {}
 
 
@@ -108,29 +140,22 @@ class Selector:
             (domain, key) for part, domain, key in found.unguarded if (part, domain, key) not in found.guarded
         )
         """The keys (domain, identifier) that are read without has, .? or in: one day they abort the pod."""
-        self._keys = None if found.everything else tuple(sorted(found.keys))
-        self.reads = None if found.everything else frozenset(_attributes(found.keys))
-        """The fully qualified names of the attributes that can change the verdict; None if any of them can."""
-        self._reads_driver = found.driver
-        self._reads_multiple = found.multiple_allocations
+        self._shape = _shape(found)
         self._program = program(checked)
-        self._verdicts: dict[Any, bool | EvaluationError] = {}
+        self._verdicts: dict[int, bool | EvaluationError] = {}
 
     def matches(self, driver: str, device: Device) -> bool:
         """Tell whether a device satisfies the selector; raise EvaluationError where the scheduler fails the pod."""
         view = _view(driver, device)
-        # Everything else of a device cannot change the verdict.
-        keys = self._keys
-        seen: Any = (
-            tuple(sorted(view.values.items())) if keys is None else tuple(map(view.values.get, keys)),
-            driver if self._reads_driver or keys is None else None,
-            device.allow_multiple_allocations if self._reads_multiple or keys is None else None,
-        )
-        verdict = self._verdicts.get(seen)
+        # What the expression does not read of a device cannot change the verdict.
+        likeness = view.likenesses.get(self._shape.number)
+        if likeness is None:
+            likeness = view.liken(self._shape)
+        verdict = self._verdicts.get(likeness)
         if verdict is None:
-            verdict = self._verdicts[seen] = self._evaluate(view)
+            verdict = self._verdicts[likeness] = self._evaluate(view)
         if isinstance(verdict, EvaluationError):
-            raise verdict
+            raise EvaluationError(str(verdict))
         return verdict
 
     def _evaluate(self, view: _View) -> bool | EvaluationError:
@@ -165,7 +190,11 @@ def _why(result: object) -> str:
 def _checked(expression: str, target: Target) -> Node:
     try:
         return _google_checked(expression, target)
+    except TypeError:
+        raise CompileError("not valid UTF-8: write the characters that are meant", undecided=True) from None
     except RuntimeError as error:
+        if "recursion" in str(error):
+            raise CompileError(_TOO_DEEP, undecided=True) from None
         problems = checker_problems(str(error), expression)
     if respelled := _exists_one(expression, problems):
         try:
@@ -176,6 +205,12 @@ def _checked(expression: str, target: Target) -> Node:
         if logical := _OPERANDS.fullmatch(problem.text):
             problems[index : index + 1] = _operands(logical, problem, expression, target)
     raise failed(problems, expression)
+
+
+_TOO_DEEP = (
+    "nested more than 32 deep, which this checker does not read although the API server does (to 250): "
+    "split the expression up, or judge it on a cluster"
+)
 
 
 def _google_checked(expression: str, target: Target) -> Node:

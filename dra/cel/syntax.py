@@ -7,6 +7,7 @@ Source: `cel/expr/{checked,syntax}.proto` of github.com/google/cel-spec.
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from dra.cel.values import Uint
 
@@ -247,6 +248,7 @@ def _constant(fields: _Fields) -> object:
     return None
 
 
+@cache
 def _type(data: bytes) -> Type:  # noqa: PLR0911 - one return for each kind of type
     for number, values in _fields(data).items():
         value = values[-1]
@@ -278,31 +280,33 @@ def _type(data: bytes) -> Type:  # noqa: PLR0911 - one return for each kind of t
 def _fields(data: bytes) -> dict[int, list[bytes | int]]:
     """Return a protobuf message's values by the numbers of their fields."""
     found: dict[int, list[bytes | int]] = {}
-    position = 0
-    while position < len(data):
+    position, end = 0, len(data)
+    while position < end:
         tag, position = _varint(data, position)
-        value: bytes | int
-        match tag & 7:
-            case 0:
-                value, position = _varint(data, position)
-            case 1:
-                value, position = data[position : position + 8], position + 8
-            case 2:
-                size, position = _varint(data, position)
-                value, position = data[position : position + size], position + size
-            case other:
-                raise ValueError(f"protobuf wire type {other} is not in use")
-        found.setdefault(tag >> 3, []).append(value)
+        value, position = _varint(data, position) if tag & 7 != _FIXED else (8, position)
+        if tag & 7 == _VARINT:
+            found.setdefault(tag >> 3, []).append(value)
+        else:
+            found.setdefault(tag >> 3, []).append(data[position : position + value])
+            position += value
     return found
 
 
+_VARINT, _FIXED = 0, 1
+"""Wire types; the third that is in use is bytes with their number before them."""
+
+
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
+    byte = data[position]
+    position += 1
+    if byte < 128:  # noqa: PLR2004 - the top bit says that more follows
+        return byte, position
+    value, shift = byte & 127, 7
     while True:
         byte = data[position]
         value |= (byte & 127) << shift
         position, shift = position + 1, shift + 7
-        if byte < 128:  # noqa: PLR2004 - the top bit says that more follows
+        if byte < 128:  # noqa: PLR2004 - as above
             return value, position
 
 
