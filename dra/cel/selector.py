@@ -140,6 +140,8 @@ class Selector:
             (domain, key) for part, domain, key in found.unguarded if (part, domain, key) not in found.guarded
         )
         """The keys (domain, identifier) that are read without has, .? or in: one day they abort the pod."""
+        self.reads = None if found.everything else frozenset(_attributes(found.keys))
+        """The attributes, by qualified name, that the verdict depends on; None: any may matter."""
         self._shape = _shape(found)
         self._program = program(checked)
         self._verdicts: dict[int, bool | EvaluationError] = {}
