@@ -7,7 +7,7 @@ from dra.gates import Target
 from dra.objects import DraObject
 from dra.validation import Admission, admit
 from policies.judge import ResourceRule, Violation
-from policies.kinds import dra_objects_and_workloads
+from policies.kinds import dra_objects, dra_objects_and_workloads
 from policies.objects import KubernetesObject
 from policies.settings import TargetSettings
 
@@ -53,6 +53,6 @@ SELECTORS = ResourceRule(
     name="dra-selectors",
     description="The selectors compile.",
     settings=TargetSettings,
-    judged=dra_objects_and_workloads,
+    judged=dra_objects,
     judge=selectors,
 )

@@ -1,5 +1,6 @@
 """Kubernetes objects as a Pulumi program states them: typed resources, CustomResources and Lists alike."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -7,6 +8,10 @@ from typing import Any, cast
 from pulumi_policy.proxy import UnknownValueError
 
 TYPE_PREFIX = "kubernetes:"
+CLAIM_REFERENCE = re.compile(
+    r".*\bresourceClaims\[\d+\]\.(?P<field>resourceClaimName|resourceClaimTemplateName)"
+)
+"""The path of a pod's reference to a claim or template."""
 
 Document = Mapping[str, Any]
 
@@ -21,6 +26,11 @@ class KubernetesObject:
     urn: str
     document: Document
     unknown: Sequence[str] = ()
+    references: Sequence[str] = ()
+    """Paths of names of claims that are not known yet, where `document` has a name that stands for it.
+
+    They are other objects' names: a stack policy looks them up, and alone an object can be judged without.
+    """
     at: str = ""
     delete_before_replace: bool | None = None
     made_up_name: bool = False
@@ -74,11 +84,15 @@ def objects_of(
     document = {"apiVersion": version.removeprefix("core/"), "kind": kind} | value
     if not (kind.endswith("List") and isinstance(document.get("items"), list)):
         named = _named(document, urn.rpartition("::")[2])
+        references = [path for path in unknown if CLAIM_REFERENCE.fullmatch(path)]
+        for path in references:
+            put(named, path, "unknown")
         yield KubernetesObject(
             urn=urn,
             document=named,
             made_up_name=named is not document,
-            unknown=unknown,
+            unknown=[path for path in unknown if path not in references],
+            references=references,
             delete_before_replace=delete_before_replace,
         )
         return
@@ -103,6 +117,15 @@ def _named(document: Document, resource_name: str) -> Document:
     if not isinstance(metadata, Mapping) or {"name", "generateName"} & cast("Document", metadata).keys():
         return document
     return {**document, "metadata": {**cast("Document", metadata), "name": resource_name}}
+
+
+def put(document: Document, path: str, value: str) -> None:
+    """Put a value in its place in a document, where all but the last step is there."""
+    *steps, last = [int(step) if step.isdigit() else step for step in re.findall(r"[^.\[\]]+", path)]
+    at: Any = document
+    for step in steps:
+        at = at[step]
+    at[last] = value
 
 
 def plain(props: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

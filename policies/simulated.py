@@ -5,13 +5,10 @@ Stages write it. A real DRA driver's slices come of the hardware: the setting `i
 """
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from dra.pool import GPU_DRIVER, GPU_RESOURCE, POOL_LABEL, Mechanism
 from policies.objects import Document, mapping
-from policies.stack import Stack
-
-_CHART = "gpu-simulator"
+from policies.stack import Stack, is_simulator
 
 
 def nodes_and_slices(stack: Stack) -> tuple[dict[str, Document], list[Document]]:
@@ -48,7 +45,7 @@ def _labelled(stack: Stack) -> dict[str, Document]:
 
 def _values(stack: Stack) -> Iterator[Document]:
     for release in stack.releases:
-        if PurePath(str(release.get("chart", ""))).name == _CHART:
+        if is_simulator(release):
             yield mapping(release.get("values"))
 
 

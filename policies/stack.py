@@ -8,11 +8,12 @@ resource policies of the same process before, so those are kept.
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any, TypeVar, cast
 
 from pulumi_policy import PolicyResource, ResourceValidationArgs, StackValidationArgs
 
-from policies.objects import KubernetesObject, objects_of, plain
+from policies.objects import KubernetesObject, objects_of, plain, put
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 
@@ -20,7 +21,6 @@ _BRINGS_OBJECTS = re.compile(
     r"kubernetes:(yaml|kustomize|helm\.sh)\b.*:(ConfigGroup|ConfigFile|Directory|Chart)"
 )
 """Components whose children are the objects of a file or chart."""
-_CLAIM_REFERENCE = re.compile(r"(.*\bresourceClaims\[\d+\])\.(resourceClaimName|resourceClaimTemplateName)")
 _REFERRED = {"resourceClaimName": "ResourceClaim", "resourceClaimTemplateName": "ResourceClaimTemplate"}
 
 T = TypeVar("T")
@@ -87,7 +87,16 @@ class Session:
                 patches.append(plain(props)[0])
             else:
                 objects.extend(self._objects(resource, props))
-        return Stack(objects=objects, patches=patches, releases=releases, hidden=list(_hidden(resources)))
+        return Stack(
+            objects=objects,
+            patches=patches,
+            releases=releases,
+            hidden=[
+                _named(resource)
+                for resource in resources
+                if _is_empty_group(resource, resources) or _is_opaque(resource, self._props(resource))
+            ],
+        )
 
     def _props(self, resource: PolicyResource) -> Mapping[str, Any]:
         return self._inputs.get(resource.urn, resource.props)
@@ -101,7 +110,7 @@ class Session:
         ):
             if not props:  # never recorded, and an output that is still to come
                 yield replace(item, unknown=["spec", "metadata"])
-            elif item.unknown and not item.at:
+            elif (item.unknown or item.references) and not item.at:
                 yield self._resolved(item, resource)
             else:
                 yield item
@@ -114,17 +123,14 @@ class Session:
             if len(names) == 1:
                 found["metadata.namespace"] = names[0]
         for field_name, kind in _REFERRED.items():
-            paths = [
-                path
-                for path in item.unknown
-                if (match := _CLAIM_REFERENCE.fullmatch(path)) and match[2] == field_name
-            ]
+            paths = [path for path in item.references if path.endswith(f".{field_name}")]
             names = self._names(resource, "spec", kind)
             if len(names) == len(paths):
                 found |= dict(zip(paths, names, strict=True))
         for path, name in found.items():
-            _put(item.document, path, name)
-        return replace(item, unknown=[path for path in item.unknown if path not in found])
+            put(item.document, path, name)
+        unknown = [path for path in (*item.unknown, *item.references) if path not in found]
+        return replace(item, unknown=unknown, references=())
 
     def _names(self, resource: PolicyResource, name: str, kind: str) -> list[str]:
         """Return the names of the objects of a kind that one of the resource's properties depends on."""
@@ -136,20 +142,21 @@ class Session:
         ]
 
 
-def _hidden(resources: Sequence[PolicyResource]) -> Iterator[KubernetesObject]:
-    parents = {resource.parent.urn for resource in resources if resource.parent}
-    for resource in resources:
-        is_empty = _BRINGS_OBJECTS.match(resource.resource_type) and resource.urn not in parents
-        if is_empty or resource.resource_type == RELEASE:
-            kind = resource.resource_type.rpartition(":")[2]
-            yield KubernetesObject(
-                urn=resource.urn, document={"kind": kind, "metadata": {"name": resource.name}}
-            )
+def is_simulator(release: Mapping[str, Any]) -> bool:
+    """Tell whether a Release is of the lab's own chart, whose objects follow from its values."""
+    return PurePath(str(release.get("chart", ""))).name == "gpu-simulator"
 
 
-def _put(document: Mapping[str, Any], path: str, value: str) -> None:
-    *steps, last = [int(step) if step.isdigit() else step for step in re.findall(r"[^.\[\]]+", path)]
-    at: Any = document
-    for step in steps:
-        at = at[step]
-    at[last] = value
+def _is_opaque(resource: PolicyResource, props: Mapping[str, Any]) -> bool:
+    return resource.resource_type == RELEASE and not is_simulator(plain(props)[0])
+
+
+def _is_empty_group(resource: PolicyResource, resources: Sequence[PolicyResource]) -> bool:
+    return _BRINGS_OBJECTS.match(resource.resource_type) is not None and not any(
+        other.parent is resource for other in resources
+    )
+
+
+def _named(resource: PolicyResource) -> KubernetesObject:
+    kind = resource.resource_type.rpartition(":")[2]
+    return KubernetesObject(urn=resource.urn, document={"kind": kind, "metadata": {"name": resource.name}})

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from pulumi_policy import EnforcementLevel
+
 from dra import codes
 from dra.checker import check, read_inventory
 from dra.codes import Code
@@ -151,13 +153,19 @@ def satisfiable(stack: Stack, settings: InventorySettings) -> Found:
     yield from _with_codes(_is_of_scheduling)(stack, settings)
 
 
-def _rule(name: str, description: str, wanted: Callable[[Finding], bool]) -> StackRule[InventorySettings]:
+def _rule(
+    name: str,
+    description: str,
+    wanted: Callable[[Finding], bool],
+    level: EnforcementLevel | None = None,
+) -> StackRule[InventorySettings]:
     return StackRule(
         name=name,
         description=description,
         settings=InventorySettings,
         judged=everything,
         judge=_with_codes(wanted),
+        level=level,
     )
 
 
@@ -186,4 +194,5 @@ ADVICE = _rule(
     "dra-advice",
     "What the control plane takes without a word, and a person would regret.",
     _is_of_nobody_else,
+    EnforcementLevel.ADVISORY,
 )

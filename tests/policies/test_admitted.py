@@ -68,6 +68,7 @@ def test_an_unknown_spec_is_a_violation_or_a_note() -> None:
 def test_unknown_metadata_and_images_are_nobodys_business() -> None:
     spec = pod_spec(gpu="gpu")
     spec["containers"][0]["image"] = UNKNOWN
+    spec["resourceClaims"][0]["resourceClaimName"] = UNKNOWN  # another object's name
     assert run(SHAPE, [claim(namespace=UNKNOWN), pod(spec=spec)]) == []
 
 

@@ -211,6 +211,6 @@ def test_odd_specs_make_no_traceback(spec: Any) -> None:  # noqa: ANN401 - odd t
 def test_a_release_and_an_empty_group_hide_their_objects() -> None:
     group = Resource({}, type_="kubernetes:yaml:ConfigGroup", name="files")
     release = Resource({"chart": "x"}, type_="kubernetes:helm.sh/v3:Release", name="chart")
-    first, second = run(HIDDEN, [group, release, claim()])
+    first, second = run(HIDDEN, [group, release, simulator({}), claim()])
     assert first.startswith("ConfigGroup files: its objects are shown once its provider can be configured")
     assert second.startswith("Release chart: a Helm Release does not show its objects")
