@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from hypothesis import strategies as st
-from inventories import GPU, STANDARD, Document, rarely, resource
 from expressions import ADMITTED
+from hypothesis import strategies as st
+from inventories import GPU, STANDARD, Document, rarely, resource, seldom
 
-_CLASSES = st.sampled_from([GPU, GPU, GPU, "any", "net", "nvidia", "sloppy", "two"])
+_CLASSES = st.sampled_from([GPU, GPU, "nvidia", "nvidia", "nvidia", "any", "net", "two", "sloppy"])
 _TOLERATIONS: st.SearchStrategy[Document] = st.fixed_dictionaries(
     {
         "key": st.sampled_from(["example.com/unhealthy", "maintenance"]),
@@ -45,17 +45,17 @@ ATTRIBUTE_NAMES = st.sampled_from(
 def _wanted(draw: st.DrawFn, selector: st.SearchStrategy[str]) -> Document:
     """What an exact request and an alternative have in common."""
     wanted: Document = {"deviceClassName": draw(_CLASSES)}
-    if draw(rarely(st.just(True), once_in=20)):
+    if draw(seldom(40)):
         wanted["deviceClassName"] = "gone"
     if expressions := draw(
-        st.sampled_from([0, 0, 1, 1, 2]).flatmap(
+        st.sampled_from([0, 0, 0, 1, 1, 2]).flatmap(
             lambda size: st.lists(selector, min_size=size, max_size=size)
         )
     ):
         wanted["selectors"] = [{"cel": {"expression": text}} for text in expressions]
     count: dict[str, Any] = draw(
         st.one_of(
-            st.just({}),
+            st.just(Document()),
             st.sampled_from([1, 1, 2, 2, 3, 4, 8]).map(lambda number: {"count": number}),
             st.sampled_from([1, 2, 4]).map(lambda number: {"allocationMode": "ExactCount", "count": number}),
             rarely(st.just({"count": 33}), {"allocationMode": "All"}, once_in=10),
@@ -71,13 +71,13 @@ def _wanted(draw: st.DrawFn, selector: st.SearchStrategy[str]) -> Document:
 
 @st.composite
 def _request(draw: st.DrawFn, name: str, selector: st.SearchStrategy[str]) -> Document:
-    if draw(rarely(st.just(True), once_in=5)):
+    if draw(seldom(5)):
         alternatives = [
             {"name": f"alt-{i}"} | draw(_wanted(selector)) for i in range(draw(st.integers(1, 3)))
         ]
         return {"name": name, "firstAvailable": alternatives}
     exactly = draw(_wanted(selector))
-    if draw(rarely(st.just(True), once_in=14)):
+    if draw(seldom(14)):
         exactly["adminAccess"] = draw(st.booleans())
     return {"name": name, "exactly": exactly}
 
@@ -94,12 +94,12 @@ def _constraint(draw: st.DrawFn, requests: list[Document]) -> Document:
 @st.composite
 def claims(draw: st.DrawFn, name: str = "claim", selector: st.SearchStrategy[str] = ADMITTED) -> Document:
     requests = [
-        draw(_request(f"r{i}", selector)) for i in range(draw(st.sampled_from([1, 1, 1, 2, 2, 3, 0])))
+        draw(_request(f"r{i}", selector)) for i in range(draw(st.sampled_from([1, 1, 1, 2, 2, 2, 3, 0])))
     ]
     devices: Document = {"requests": requests} if requests else {}
     if constraints := draw(rarely(st.lists(_constraint(requests), min_size=1, max_size=2), once_in=3)):
         devices["constraints"] = constraints
-    if draw(rarely(st.just(True), once_in=10)):
+    if draw(seldom(10)):
         devices["config"] = [{"opaque": {"driver": GPU, "parameters": {"kind": "GpuConfig"}}}]
     return resource("ResourceClaim", name, {"devices": devices}, namespace="default")
 

@@ -173,13 +173,18 @@ def _device_test(draw: st.DrawFn) -> str:
                 f"{held}.exists_one(k, k == '{key}')",
                 f"{held}.all(k, v, k != 'type' || v == 'gpu')",
                 f"{held}.filter(k, k == '{key}').size() == 1",
-                f"device.capacity['{domain}'].all(k, device.capacity['{domain}'][k].isGreaterThan(quantity('1')))",
+                f"cel.bind(c, device.capacity['{domain}'], c.all(k, c[k].isGreaterThan(quantity('1'))))",
                 "device.attributes.exists(d, 'index' in device.attributes[d])",
                 "true",
                 "false",
             ]
         )
     )
+
+
+def _nested(names: str) -> str:
+    """Return a selector that costs more with each name."""
+    return f"device.attributes.all({names[0]}, {_nested(names[1:])})" if names else "device.driver == 'x'"
 
 
 _BROKEN = st.sampled_from(
@@ -199,8 +204,7 @@ _BROKEN = st.sampled_from(
         "device.driver == 'a' and true",
         "has(device.driver)",
         "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, true)))",
-        "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, device.attributes.all(d, "
-        "device.attributes.all(e, a != b || c != d || e == a)))))",
+        *map(_nested, ["abc", "abcd", "abcde", "abcdef"]),
         "[1, 2].sum() == 3",
         "ip('10.0.0.1').family() == 4 && cidr('10.0.0.0/8').containsIP('10.0.0.1')",
         "url('https://nvidia.com/x').getHost() == 'nvidia.com'",
@@ -242,7 +246,24 @@ def _damaged(draw: st.DrawFn) -> str:
     return text
 
 
+_HELD = f"device.attributes['{GPU}']"
+_SAFE = st.sampled_from(
+    [
+        f"device.driver == '{GPU}'",
+        f"{_HELD}.?type.orValue('gpu') == 'gpu'",
+        f"{_HELD}.?productName.orValue('').contains('H100')",
+        f"{_HELD}.?productName.orValue('').contains('A100')",
+        f"{_HELD}.?index.orValue(0) != 1",
+        f"{_HELD}.?fabric.orValue(true)",
+        f"has({_HELD}.driverVersion) && {_HELD}.driverVersion.isGreaterThan(semver('560.0.0'))",
+        f"device.attributes['{STANDARD}'].?numaNode.orValue(0) == 0",
+        f"'pcieRoot' in device.attributes['{STANDARD}']",
+        f"device.capacity['{GPU}'].?memory.orValue(quantity('0')).compareTo(quantity('40Gi')) >= 0",
+        "!device.allowMultipleAllocations",
+    ]
+)
+
 EXPRESSIONS = st.one_of(_VALID, _VALID, GUARDED, _BROKEN, _damaged())
 """Of any kind."""
-ADMITTED = st.one_of(GUARDED, GUARDED, _TEST, _VALID)
-"""Most of which the API server lets in."""
+ADMITTED = st.one_of(_SAFE, _SAFE, _SAFE, _SAFE, _SAFE, _SAFE, GUARDED, GUARDED, _VALID)
+"""Most of which the API server lets in, and the scheduler gets to the end of."""

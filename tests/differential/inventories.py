@@ -6,6 +6,7 @@ network driver's. The vocabulary is small, so that what claims ask for is often 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -48,10 +49,17 @@ def rarely(
     return st.integers(1, once_in).flatmap(lambda drawn: strategy if drawn == once_in else st.just(otherwise))
 
 
+@cache
+def seldom(once_in: int) -> st.SearchStrategy[bool]:
+    """Return a strategy that says yes once in so many draws."""
+    return st.integers(1, once_in).map(lambda drawn: drawn == once_in)
+
+
 def _typed(kind: str, *values: object) -> st.SearchStrategy[Document]:
     return st.sampled_from([{kind: value} for value in values])
 
 
+_FLAG: st.SearchStrategy[Document] = st.sampled_from([{"bool": True}, {"bool": False}])
 ATTRIBUTES: dict[str, dict[str, st.SearchStrategy[Document]]] = {
     GPU: {
         "type": _typed("string", "gpu", "gpu", "gpu", "mig"),
@@ -60,13 +68,13 @@ ATTRIBUTES: dict[str, dict[str, st.SearchStrategy[Document]]] = {
         "index": _typed("int", 0, 1, 2),
         "cudaComputeCapability": _typed("version", "8.0.0", "9.0.0"),
         "driverVersion": _typed("version", "580.126.20", "550.54.15-rc.1"),
-        "fabric": _typed("bool", True, False),
+        "fabric": _FLAG,
         f"{STANDARD}/numaNode": _typed("int", 0, 1),
         f"{STANDARD}/pcieRoot": _typed("string", "pci0000:00", "pci0000:40"),
     },
     NET: {
         "ifName": _typed("string", "eth0", "eth1"),
-        "rdma": _typed("bool", True, False),
+        "rdma": _FLAG,
         f"{STANDARD}/numaNode": _typed("int", 0, 1),
         f"{STANDARD}/pcieRoot": _typed("string", "pci0000:00", "pci0000:40"),
     },
@@ -113,12 +121,15 @@ NODE_SELECTORS: st.SearchStrategy[Document] = st.sampled_from(
 @st.composite
 def _devices(draw: st.DrawFn, driver: str, names: Sequence[str]) -> list[Document]:
     """Devices alike in which keys they have, now and then but one: as a driver publishes them."""
-    keys = [key for key in ATTRIBUTES[driver] if draw(st.integers(0, 9)) < 9]  # noqa: PLR2004 - one in ten is missing
+    missing = draw(
+        rarely(st.sets(st.sampled_from(sorted(ATTRIBUTES[driver])), max_size=3), set[str](), once_in=3)
+    )
+    keys = [key for key in ATTRIBUTES[driver] if key not in missing]
     shared = draw(rarely(POLICIES, once_in=4)) if driver == GPU else None
     devices: list[Document] = []
     for name in names:
         attributes = {key: draw(ATTRIBUTES[driver][key]) for key in keys}
-        if keys and draw(rarely(st.just(True), once_in=16)):
+        if keys and draw(seldom(16)):
             odd = draw(st.sampled_from(keys))
             changed = draw(st.none() | MISTYPED)
             attributes = {key: value for key, value in attributes.items() if key != odd}
@@ -127,7 +138,7 @@ def _devices(draw: st.DrawFn, driver: str, names: Sequence[str]) -> list[Documen
         device["capacity"] = {
             key: {"value": draw(st.sampled_from(values))} for key, values in CAPACITIES[driver].items()
         }
-        if shared is not None or draw(rarely(st.just(True), once_in=12)):
+        if shared is not None or draw(seldom(12)):
             device["allowMultipleAllocations"] = True
             first = next(iter(device["capacity"].values()))
             first |= {"requestPolicy": shared} if shared else {}
@@ -156,19 +167,19 @@ def _where(draw: st.DrawFn, host: str) -> Document:
 
 @st.composite
 def _pool(draw: st.DrawFn, driver: str, host: str) -> list[Document]:
-    """The slices of one pool: of one generation or two, complete or not, of whole or of partitioned devices."""
+    """The slices of one pool: of one generation or two, complete or not, partitioned or not."""
     size = draw(st.integers(0, 8 if driver == GPU else 2))
     devices = draw(_devices(driver, [f"{'eth' if driver == NET else 'gpu'}-{i}" for i in range(size)]))
-    counters = _partition(draw, devices) if devices and draw(rarely(st.just(True))) else []
+    counters = _partition(draw, devices) if devices and draw(seldom(8)) else []
     parts = [devices]
-    if len(devices) > 1 and draw(rarely(st.just(True), once_in=5)):
+    if len(devices) > 1 and draw(seldom(5)):
         cut = draw(st.integers(1, len(devices) - 1))
         parts = [devices[:cut], devices[cut:]]
     where = draw(_where(host))
-    if "nodeName" in where and draw(rarely(st.just(True), once_in=12)):
+    if "nodeName" in where and draw(seldom(12)):
         where = {"perDeviceNodeSelection": True}
         for device in devices:
-            device |= draw(_where(host))
+            device.update(draw(_where(host)))
     generation = draw(rarely(st.just(2), 1))
     bodies: list[Document] = [{"devices": part} for part in parts]
     bodies += [{"sharedCounters": counters}] if counters else []
@@ -230,7 +241,7 @@ def _in_use(draw: st.DrawFn, slices: Sequence[Document]) -> list[Document]:
     held: list[Document] = []
     for each in slices:
         for device in each["spec"].get("devices", ()):
-            if not draw(rarely(st.just(True), once_in=6)):
+            if not draw(seldom(6)):
                 continue
             result: Document = {
                 "request": "r",
@@ -242,7 +253,7 @@ def _in_use(draw: st.DrawFn, slices: Sequence[Document]) -> list[Document]:
                 capacity = next(iter(device["capacity"]))
                 result["shareID"] = f"00000000-0000-4000-8000-{len(held):012}"
                 result["consumedCapacity"] = {capacity: draw(st.sampled_from(["5Gi", "20Gi", "40Gi", "1"]))}
-            elif draw(rarely(st.just(True))):
+            elif draw(seldom(8)):
                 result["adminAccess"] = True
             held.append(result)
     if not held:

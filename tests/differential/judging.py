@@ -4,20 +4,21 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hypothesis import HealthCheck, settings
+from inventories import Cluster, Document, resource
+from referee import Referee
+
 from dra.allocation import Allocated, Failed, Unsatisfied, allocate
 from dra.device import Device
 from dra.gates import Target
 from dra.inventory import Inventory
 from dra.objects import DraObject, ResourceClaim, ResourceSlice
 from dra.validation import admit
-from hypothesis import HealthCheck, settings
-from inventories import Cluster, Document, resource
-from referee import Referee
 
 TARGET = Target.V1_37
 SEED = int(os.environ.get("GPULAB_SEED", "1"))
 CASES = int(os.environ.get("GPULAB_CASES", "5000"))
-"""Of all tests together. By hand: `GPULAB_CASES=100000 GPULAB_SEED=$RANDOM python -m pytest tests/differential`."""
+"""Of all tests together. By hand: `GPULAB_CASES=100000 GPULAB_SEED=2 python -m pytest tests/differential`."""
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -77,6 +78,23 @@ def our_allocation(claims: Sequence[Document], cluster: Inventory) -> Allocated 
     return allocate([model for model in models if isinstance(model, ResourceClaim)], cluster, TARGET)
 
 
-def devices(results: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """Return an allocation's devices, of the referee's JSON."""
-    return sorted((each["request"], each["driver"], each["pool"], each["device"]) for each in results)
+Devices = dict[str, list[tuple[str, str, str, str]]]
+"""Request, driver, pool and device of all that a claim gets, by the claim's name."""
+
+
+def our_devices(allocated: Allocated) -> Devices:
+    return {
+        claim: sorted((each.request, each.driver, each.pool, each.device) for each in held)
+        for claim, held in allocated.devices.items()
+    }
+
+
+def their_devices(outcome: Mapping[str, Any]) -> Devices:
+    """Return the devices of the referee's outcome on one node."""
+    return {
+        claim: sorted(
+            (each["request"], each["driver"], each["pool"], each["device"])
+            for each in allocation["devices"].get("results", ())
+        )
+        for claim, allocation in outcome.get("claims", {}).items()
+    }

@@ -9,26 +9,26 @@ from expressions import EXPRESSIONS
 from hypothesis import strategies as st
 from inventories import CLASSES, GPU, Document, clusters, rarely, resource
 
-_WRONG_VALUES: Sequence[Any] = (
-        None, "", " ", "x", "X", "a.b", "a/b", "a/b/c", "example.com/a_b", "-a", "a" * 33, "a" * 64, "a" * 260, "1", "0",
-        "-1", "1.5", "1Gi", "1 Gi", "8.0", "All", "all", "Exists", "true", 0, 1, -1, 2, 33, 129, 1.5, 2**31, 2**40, True,
-        False, [], {}, [None], ["a", "a"], [{}], {"a": "b"}, {"x": None},
-)  # fmt: skip
+_WRONG_TEXTS = [
+    *("", " ", "x", "X", "a.b", "a/b", "a/b/c", "example.com/a_b", "-a", "a" * 33, "a" * 64, "a" * 260, "1"),
+    *("0", "-1", "1.5", "1Gi", "1 Gi", "8.0", "All", "all", "Exists", "true"),
+]
+_WRONG_NUMBERS = [0, 1, -1, 2, 33, 129, 1.5, 2**31, 2**40]
+_WRONG_OTHERS: Sequence[Any] = [None, True, False, [], {}, [None], ["a", "a"], [{}], {"a": "b"}, {"x": None}]
+_WRONG_VALUES: Sequence[Any] = (*_WRONG_TEXTS, *_WRONG_NUMBERS, *_WRONG_OTHERS)
 _WRONG: st.SearchStrategy[Any] = st.sampled_from(_WRONG_VALUES)
-_KEYS = st.sampled_from(
-    [
-        "name", "deviceClassName", "exactly", "firstAvailable", "allocationMode", "count", "adminAccess", "tolerations",
-        "capacity", "requests", "selectors", "constraints", "config", "matchAttribute", "distinctAttribute", "cel",
-        "expression", "operator", "value", "effect", "tolerationSeconds", "opaque", "parameters", "driver", "pool",
-        "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection", "devices", "attributes", "int", "string", "bool",
-        "version", "strings", "ints", "taints", "consumesCounters", "sharedCounters", "bindingConditions",
-        "bindingFailureConditions", "bindsToNode", "allowMultipleAllocations", "requestPolicy", "default", "validValues",
-        "validRange", "extendedResourceName", "derivedAttributes", "skipNodeOperations", "partitionTypeAttribute",
-        "compatibilityGroups", "nodeAllocatableResources", "resourceClaimName", "resourceClaimTemplateName", "source",
-        "basic", "stringValue", "spec", "metadata", "labels", "annotations", "namespace", "generateName", "status",
-        "deviceSelector", "device", "taint", "timeAdded", "request", "claims", "finalizers", "unknown",
-    ]
-)  # fmt: skip
+_SPELT = """
+    name deviceClassName exactly firstAvailable allocationMode count adminAccess tolerations capacity
+    requests selectors constraints config matchAttribute distinctAttribute cel expression operator value
+    effect tolerationSeconds opaque parameters driver pool nodeName nodeSelector allNodes
+    perDeviceNodeSelection devices attributes int string bool version strings ints taints consumesCounters
+    sharedCounters bindingConditions bindingFailureConditions bindsToNode allowMultipleAllocations
+    requestPolicy default validValues validRange extendedResourceName derivedAttributes skipNodeOperations
+    partitionTypeAttribute compatibilityGroups nodeAllocatableResources resourceClaimName
+    resourceClaimTemplateName source basic stringValue spec metadata labels annotations namespace
+    generateName status deviceSelector device taint timeAdded request claims finalizers unknown
+"""
+_KEYS = st.sampled_from(_SPELT.split())
 
 
 def _places(value: object, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -65,26 +65,29 @@ def damaged(draw: st.DrawFn, documents: st.SearchStrategy[Document]) -> Document
         if not places:
             break
         place = draw(st.sampled_from(places))
-        holder, last = _inside(document, place[:-1]), place[-1]
-        match draw(st.sampled_from(["replace", "replace", "delete", "rename", "add", "double", "swell"])):
-            case "delete":
-                del holder[last]
-            case "rename" if isinstance(holder, dict):
-                holder[draw(_KEYS)] = cast("Document", holder).pop(cast("str", last))
-            case "add" if isinstance(holder[last], dict):
-                holder[last][draw(_KEYS)] = draw(_WRONG)
-            case "add":
-                holder[last] = {draw(_KEYS): draw(_WRONG)}
-            case "double" if isinstance(holder, list):
-                cast("list[object]", holder).append(copy.deepcopy(holder[last]))
-            case "swell" if isinstance(holder[last], list):
-                holder[last] = _grown(holder[last], draw(st.sampled_from([9, 17, 33, 65, 129])))
-            case "swell" if isinstance(holder[last], str):
-                holder[last] = holder[last] * draw(st.sampled_from([2, 30, 5000]))
-            case _:  # mostly by a value of the same type, since another type is refused as soon as it is read
-                alike = [value for value in _WRONG_VALUES if type(value) is type(holder[last])]
-                holder[last] = draw(st.sampled_from([*alike, *alike, *alike, *_WRONG_VALUES]))
+        _damage(draw, _inside(document, place[:-1]), place[-1])
     return document
+
+
+def _damage(draw: st.DrawFn, holder: Any, at: str | int) -> None:  # noqa: ANN401 - any JSON object or list
+    value = holder[at]
+    change = draw(st.sampled_from(["replace", "replace", "delete", "rename", "add", "double", "swell"]))
+    if change == "delete":
+        del holder[at]
+    elif change == "rename" and isinstance(holder, dict):
+        del holder[at]
+        holder[draw(_KEYS)] = value
+    elif change == "add":
+        holder[at] = (value if isinstance(value, dict) else Document()) | {draw(_KEYS): draw(_WRONG)}
+    elif change == "double" and isinstance(holder, list):
+        cast("list[object]", holder).append(copy.deepcopy(value))
+    elif change == "swell" and isinstance(value, list):
+        holder[at] = _grown(cast("list[Any]", value), draw(st.sampled_from([9, 17, 33, 65, 129])))
+    elif change == "swell" and isinstance(value, str):
+        holder[at] = value * draw(st.sampled_from([2, 30, 5000]))
+    else:  # mostly by a value of the same type, since another type is refused as soon as it is read
+        alike = [wrong for wrong in _WRONG_VALUES if type(wrong) is type(value)]
+        holder[at] = draw(st.sampled_from([*alike, *alike, *alike, *_WRONG_VALUES]))
 
 
 def _grown(values: list[Any], size: int) -> list[Any]:

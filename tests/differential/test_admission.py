@@ -1,7 +1,7 @@
 """What our validation says of an object, against what the API server's own code says of it."""
 
 import copy
-from typing import Any
+from typing import cast
 
 from hypothesis import given, seed
 from inventories import Document
@@ -42,14 +42,17 @@ def _as_given(stored: Document) -> Document:
     return given_again
 
 
-def _filled(stored: DraObject | None) -> Any:  # noqa: ANN401 - any JSON value
+def _filled(stored: DraObject | None) -> object:
     """Return the document of an object without what is empty, which the API leaves out, and times it sets."""
-
-    def filled(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if isinstance(value, dict):
-            inner = {key: filled(of) for key, of in value.items() if key != "timeAdded"}
-            return {key: of for key, of in inner.items() if of not in ("", [], {}, None)}
-        return [filled(each) for each in value] if isinstance(value, list) else value
-
     assert stored is not None
-    return filled(stored.document())
+    return _without_empty(stored.document())
+
+
+def _without_empty(value: object) -> object:
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value).items()
+        inner = {key: _without_empty(of) for key, of in items if key != "timeAdded"}
+        return {key: of for key, of in inner.items() if of not in ("", [], {}, None)}
+    if isinstance(value, list):
+        return [_without_empty(each) for each in cast("list[object]", value)]
+    return value
