@@ -132,15 +132,26 @@ def lack(ask: Ask, search: Search, candidate: Candidate) -> str:
         taken = ask.consumption(candidate)
     except AllocationError as error:
         return str(error)
-    if taken is None:
-        missing = [name for name in ask.capacity if name not in candidate.device.capacity]
-        return (
-            f"{missing[0]} is none of its capacities"
-            if missing
-            else "what was asked is against its requestPolicy"
+    if taken is not None:
+        lacks = lacking(taken, candidate.device, search.used(candidate.id))
+        return ", ".join(
+            f"{name}: {ask.capacity[name]} asked, {left} left"
+            if name in ask.capacity
+            else f"{name}: {taken[name]} taken by default, {left} left"
+            for name, left in lacks.items()
         )
-    lacks = lacking(taken, candidate.device, search.used(candidate.id))
-    return ", ".join(f"{name}: {taken[name]} asked, {left} left" for name, left in lacks.items())
+    missing = [name for name in ask.capacity if name not in candidate.device.capacity]
+    if not missing:
+        return "its requestPolicy does not allow what was asked"
+    return f"it has no capacity {missing[0]}"
+
+
+def short_of(ask: Ask, search: Search, spots: Sequence[Spot]) -> str:
+    """Return what some devices have too little of, of capacity and of shared counters."""
+    lacks = [
+        f"{spot.candidate.id.name}: {text}" for spot in spots if (text := lack(ask, search, spot.candidate))
+    ]
+    return ", ".join(filter(None, [listed(lacks), short_counters(search, spots)]))
 
 
 def short_counters(search: Search, spots: Sequence[Spot]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dra.allocation.judge import OutOfSteps
 from dra.allocation.outcome import Allocated, AllocationError, Failed, Unsatisfied
+from dra.allocation.pick import results
 from dra.allocation.pod import Pod, plan_pod
 from dra.allocation.search import Search
 from dra.allocation.why import nearest_miss
@@ -94,7 +95,7 @@ def _devices(pod: Pod, node: Node) -> Mapping[str, Sequence[AllocatedDevice]]:
     search = pod.search(node)
     search.run()
     return {
-        claim.metadata.name: claim.allocated if claim.allocated is not None else search.results(index)
+        claim.metadata.name: claim.allocated if claim.allocated is not None else results(search.picks, index)
         for index, claim in enumerate(pod.claims)
     }
 

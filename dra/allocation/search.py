@@ -8,7 +8,6 @@ are cut where the original tries them: too few devices left, and devices that di
 nothing but their name. Neither cut hides an error that the original would meet.
 """
 
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,23 +17,14 @@ from dra.allocation.capacity import lacking
 from dra.allocation.held import DeviceId
 from dra.allocation.judge import Budget, Judge, Spot
 from dra.allocation.outcome import AllocationError
+from dra.allocation.pick import Pick
 from dra.allocation.plan import ClaimPlan
 from dra.allocation.pools import Pool
 from dra.allocation.request import MAX_DEVICES, Ask
-from dra.objects import AllocatedDevice
 from dra.quantity import Quantity
 
 Choices: TypeAlias = Iterator["Choices | None"]
 """Makes one choice after the other, and hands on what follows it; None where nothing is left to choose."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pick:
-    """A device that was taken for a request, with what it takes of a shared device."""
-
-    ask: Ask
-    spot: Spot
-    consumed: Mapping[str, Quantity] | None
 
 
 @dataclass(eq=False)
@@ -83,25 +73,6 @@ class Search:
                 return True
             stack.append(following)
         return False
-
-    def results(self, claim: int) -> list[AllocatedDevice]:
-        """Return what was taken for a claim, as its status would have it."""
-        return [
-            AllocatedDevice(
-                request=pick.ask.full_name,
-                driver=pick.spot.candidate.id.driver,
-                pool=pick.spot.candidate.id.pool,
-                device=pick.spot.candidate.id.name,
-                admin_access=pick.ask.admin,
-                # The scheduler's is random; this one is the same in each run.
-                share_id=None
-                if pick.consumed is None
-                else str(uuid.uuid5(uuid.NAMESPACE_OID, f"{pick.ask.claim_name}/{number}")),
-                consumed_capacity={name: str(amount) for name, amount in (pick.consumed or {}).items()},
-            )
-            for number, pick in enumerate(self.picks)
-            if pick.ask.claim == claim
-        ]
 
     def _check(self) -> None:
         """Look at each claim before any device is taken: every device of All, and the claim limit."""
@@ -205,7 +176,7 @@ class Search:
         for place, spot in enumerate(spots):
             if sure and len(spots) - place < needed:
                 return
-            if self._in_use(plan, ask, spot):
+            if self.in_use(plan, ask, spot):
                 continue
             untouched = spot.candidate.id not in self._taken_by and spot.candidate.id not in self._shares
             if untouched and spot.likeness in failed:
@@ -222,7 +193,8 @@ class Search:
             if untouched:
                 failed.add(spot.likeness)
 
-    def _in_use(self, plan: ClaimPlan, ask: Ask, spot: Spot) -> bool:
+    def in_use(self, plan: ClaimPlan, ask: Ask, spot: Spot) -> bool:
+        """Tell whether a device is taken already; admin access minds only devices of the same claim."""
         device = spot.candidate.id
         if ask.admin:
             return plan.index in self._taken_by.get(device, ())
@@ -239,7 +211,7 @@ class Search:
 
         """
         candidate = spot.candidate
-        if self._in_use(plan, ask, spot) or not self.counters_suffice(spot):
+        if self.in_use(plan, ask, spot) or not self.counters_suffice(spot):
             return False
         if self.judge.keeps_away(ask, candidate):
             return False

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from dra.allocation.agreement import of_one, of_several
 from dra.allocation.candidate import Candidate
-from dra.allocation.constraint import Constraint
-from dra.allocation.funnel import Funnel, devices, funnel, listed, short_counters
-from dra.allocation.judge import Budget, OutOfSteps, Spot
+from dra.allocation.funnel import Funnel, devices, funnel, lack, listed, short_of
+from dra.allocation.judge import Budget, OutOfSteps
 from dra.allocation.outcome import AllocationError, Unsatisfied
 from dra.allocation.plan import ClaimPlan
 from dra.allocation.pod import Pod
@@ -176,29 +176,34 @@ def _at_selector(stages: Funnel, failing: int) -> str:
 def _beside(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan, stages: Funnel) -> str:
     """Say what the requests that come before take away, by one way to satisfy them."""
     others = search.search([*before, replace(plan, requests=plan.requests[:-1])])
-    ask = stages.ask
     picks = others.picks if others else []
-    taken = {pick.spot.candidate.id: pick.ask for pick in picks if not pick.spot.candidate.shared}
-    gone = [spot for spot in stages.left if spot.candidate.id in taken]
-    left = len(stages.left) - len(gone)
-    if gone and left < stages.asked:
-        takers = listed(_taker(taken[spot.candidate.id], ask) for spot in gone)
-        return f"{left} {'is' if left == 1 else 'are'} left beside {takers}, {stages.asked_words}"
-    counters = short_counters(others, stages.left) if others else ""
-    if counters:
-        return f"but not beside the others: their shared counters do not suffice ({counters})"
-    if any(spot.candidate.counters for spot in stages.left):
-        return f"{stages.asked_words}, but their shared counters do not suffice for so many"
-    if not picks and not before:
-        return f"{stages.asked_words}, but they do not go together"
-    takers = listed(_taker(pick.ask, ask) for pick in picks)
-    return f"{stages.asked_words}, but they are not enough beside {takers or 'the others'}"
+    if others is not None and picks:
+        ask = stages.ask
+        left = [spot for spot in stages.left if not others.in_use(plan, ask, spot)]
+        able = [
+            spot for spot in left if not lack(ask, others, spot.candidate) and others.counters_suffice(spot)
+        ]
+        takers = _takers([pick.ask for pick in picks], ask)
+        if len(able) < stages.asked:
+            short = short_of(ask, others, left)
+            verb = "is" if len(able) == 1 else "are"
+            detail = f" ({short})" if short else ""
+            return f"{len(able)} {verb} left beside {takers}{detail}, {stages.asked_words}"
+        if not any(spot.candidate.counters for spot in able):
+            return f"{stages.asked_words}, but they are not enough beside {takers}"
+    return f"{stages.asked_words}, but their shared counters do not suffice for so many"
 
 
-def _taker(taker: Ask, ask: Ask) -> str:
-    if taker.claim == ask.claim:
-        return f"request {taker.full_name}"
-    return f"claim {taker.claim_name.partition('/')[2]}"
+def _takers(takers: Sequence[Ask], ask: Ask) -> str:
+    """Name the requests of the same claim, and the other claims."""
+    requests = list(dict.fromkeys(taker.full_name for taker in takers if taker.claim == ask.claim))
+    others = [taker.claim_name.partition("/")[2] for taker in takers if taker.claim != ask.claim]
+    named = [
+        f"{what}{'s' if len(names) > 1 else ''} {listed(names)}"
+        for what, names in (("request", requests), ("claim", list(dict.fromkeys(others))))
+        if names
+    ]
+    return " and ".join(named)
 
 
 def _in_constraint(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan) -> tuple[float, str]:
@@ -213,43 +218,8 @@ def _in_constraint(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan
         )
     concerned = [search.funnel(ask) for asks in plan.requests for ask in asks if constraint.concerns(ask)]
     if len(concerned) == 1:
-        return _of_one(constraint, concerned[0])
-    return _of_several(constraint, concerned)
-
-
-def _of_one(constraint: Constraint, stages: Funnel) -> tuple[float, str]:
-    best, words = _agreeing(constraint, stages.left)
-    whole = f"{stages.words()}, {words}, {stages.asked_words}"
-    if best >= stages.asked:
-        whole += ", but the other requests need them too"
-    return best / stages.asked, whole
-
-
-def _agreeing(constraint: Constraint, spots: Sequence[Spot]) -> tuple[int, str]:
-    """Return how many of some devices satisfy a constraint together, with words for it."""
-    values = [spot.candidate.attribute(constraint.attribute) for spot in spots]
-    have = [value for value in values if value is not None]
-    name = constraint.attribute
-    if not have:
-        return 0, f"none of them has the attribute {name}"
-    only = f"{len(have)} {'has' if len(have) == 1 else 'have'} {name}, " if len(have) < len(values) else ""
-    if constraint.distinct:
-        different = len(set(have))
-        return different, f"{only}there {'is' if different == 1 else 'are'} {different} different {name}"
-    best = max(have.count(value) for value in set(have))
-    return best, f"{only}{best} {'has' if best == 1 else 'share'} one {name}"
-
-
-def _of_several(constraint: Constraint, concerned: Sequence[Funnel]) -> tuple[float, str]:
-    name = constraint.attribute
-    parts = [
-        f"{each.ask.full_name}: {each.words()}, {_agreeing(constraint, each.left)[1]}, {each.asked_words}"
-        for each in concerned
-    ]
-    verb = "differ in" if constraint.distinct else "share one"
-    nearest = min(min(_agreeing(constraint, each.left)[0] / each.asked, 1) for each in concerned)
-    requests = listed(each.ask.full_name for each in concerned)
-    return nearest, f"all the devices of the requests {requests} must {verb} {name}. {'; '.join(parts)}"
+        return of_one(constraint, concerned[0])
+    return of_several(constraint, concerned)
 
 
 def _everywhere(pod: Pod, nodes: Sequence[Node], miss: Miss) -> str:
