@@ -56,13 +56,24 @@ class Lesson(pulumi.ComponentResource):
     namespace: pulumi.Output[str]
     """The lesson's namespace; it has the lesson's name."""
 
-    def __init__(self, token: str, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        token: str,
+        name: str,
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        namespace_labels: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(token, name, {}, opts)
         self._opts = opts
         self._placed: list[pulumi.Output[str]] = []
         self.lesson = name
         self.namespace = self._keep(
-            Namespace(f"{name}-namespace", metadata={"name": name}, opts=child_of(self, opts))
+            Namespace(
+                f"{name}-namespace",
+                metadata={"name": name, "labels": namespace_labels} if namespace_labels else {"name": name},
+                opts=child_of(self, opts),
+            )
         ).metadata.name
 
     @property
@@ -246,6 +257,7 @@ class Lesson(pulumi.ComponentResource):
         return spec
 
     def _keep(self, made: _Made) -> _Made:
+        """Count an object, made with `opts=self._child()`, among what is there before the lab looks."""
         self._placed.append(made.id)
         return made
 

@@ -8,6 +8,7 @@ import pytest
 from recording import record
 
 from components.cluster import ClusterKind
+from components.lessons.course import COURSE
 from components.lessons.lab4_claims import Claims
 from lab.config import ConfigError, LabConfig, lab_config, parse
 
@@ -33,8 +34,37 @@ def test_the_counted_pool_is_the_first_of_its_kind() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "course"),
+    [
+        ({}, list(COURSE)),
+        ({"lessons": ["all", "mig"]}, list(COURSE)),
+        ({"lessons": ["taints", "mig", "greedy"]}, ["greedy", "mig", "taints"]),
+        ({"lessons": NONE}, NONE),
+        ({"draDriver": False}, ["greedy", "lab4"]),
+        ({"cluster": "kind"}, ["greedy", "lab4"]),
+    ],
+)
+def test_the_lessons_are_those_that_are_named_and_of_all_those_that_can_be(
+    values: dict[str, Any], course: list[str]
+) -> None:
+    assert parse({"pools": [POOL], **values}).course == course
+
+
+def test_a_lesson_can_be_added_for_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pulumi.runtime.set_all_config({"lab:pools": json.dumps([POOL]), "lab:lessons": '["greedy"]'})
+    monkeypatch.setenv("GPULAB_LESSON", "mig")
+    assert lab_config().course == ["greedy", "mig"]
+
+
+@pytest.mark.parametrize(
     ("values", "sentence"),
     [
+        (
+            {"lessons": ["mig", "nosuch"]},
+            ["lab:lessons:", "no lesson 'nosuch'; the lessons are greedy, lab4,"],
+        ),
+        ({"lessons": ["mig"], "draDriver": False}, ["lab:", "the lessons mig bring", "lab:draDriver `true`"]),
+        ({"lessons": ["greedy", "mig"], "cluster": "kind"}, ["lab:", "the lessons mig bring", "`embedded`"]),
         ({"colour": "red"}, ["lab:colour: there is no such key; the keys are claims, cluster,", "'red'"]),
         ({"cluster": "minikube"}, ["lab:cluster:", "'embedded', 'kind' or 'existing'", "'minikube'"]),
         ({"operator": "own"}, ["lab:operator:", "'embedded' or 'upstream'", "'own'"]),

@@ -3,7 +3,7 @@
 import pytest
 
 from components.expectation import Outcome
-from lab.report import table, text
+from lab.report import closing, table, text
 
 
 def outcome(observed: str, *, ok: bool) -> Outcome:
@@ -33,3 +33,19 @@ def test_the_text_is_plain_and_keeps_to_its_width(width: int) -> None:
     assert max(len(line) for line in lines) <= width
     assert "\x1b" not in "".join(lines)
     assert any("2 GPUs" in line and line.rstrip().endswith("NO") for line in lines)
+
+
+def test_a_lesson_is_one_line_with_what_came_out_otherwise_below_it() -> None:
+    good, bad = outcome("4 counted", ok=True), outcome("none", ok=False)
+    seen = [good, *(one.model_copy(update={"lesson": "mig"}) for one in (good, bad, good))]
+    lines = [(line.step, line.expected, line.observed, line.ok) for line in closing(seen)]
+    assert lines == [
+        ("2 GPUs", "4 counted", "4 counted", True),
+        ("mig", "3 outcomes", "2 as expected", False),
+        ("2 GPUs", "4 counted", "none", False),
+    ]
+
+
+def test_the_lines_of_lessons_do_not_hide_a_failure() -> None:
+    seen = [outcome("none", ok=False).model_copy(update={"lesson": "mig"})]
+    assert not all(line.ok for line in closing(seen))
