@@ -6,9 +6,9 @@ says the same words first and may go on: with the devices' names, with the sched
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dra.claim import ResourceClaimSpec
 from dra.model import Model
@@ -84,6 +84,13 @@ class PodsFit(Expected):
     pending: int
     finished: int = 0
     reason: str = ""
+
+    @model_validator(mode="after")
+    def _who_waits_has_a_reason(self) -> Self:
+        # Without one, a pod that the scheduler has not looked at yet would do.
+        if self.pending and not self.reason:
+            raise ValueError("pods that are expected to wait need a reason that is expected with them")
+        return self
 
     @property
     def expected(self) -> str:

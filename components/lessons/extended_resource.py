@@ -54,7 +54,7 @@ class ExtendedResource(Lesson):
                 label="app=third",
                 running=0,
                 pending=1,
-                reason="",
+                reason="cannot allocate all claims",
             ),
         ]
         self.register_outputs({"placed": self.placed})

@@ -75,3 +75,8 @@ def test_it_is_said_in_words_which_meet_it(expectation: Expectation, words: str)
 )
 def test_it_is_met_by_what_says_so_and_no_other(expectation: Expectation, seen: str, met: bool) -> None:  # noqa: FBT001 - a column of the table
     assert expectation.met_by(seen) is met
+
+
+def test_who_waits_has_a_reason() -> None:
+    with pytest.raises(ValueError, match="need a reason"):
+        PodsFit(step="s", namespace="n", label="a=b", running=0, pending=1)
