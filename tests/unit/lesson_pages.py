@@ -10,6 +10,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,12 @@ FURTHER = [name for name in COURSE if name not in OF_LAB4]
 PART = re.compile(
     r"<!-- (?P<what>yaml: (?P<objects>[^\n]+?)|outcomes) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL
 )
+
+
+@cache
+def shown_of(name: str) -> "Shown":
+    """Return a lesson, built once."""
+    return Shown(name)
 
 
 class Shown:

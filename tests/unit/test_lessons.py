@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from lesson_pages import FURTHER, PAGES, PART, Shown, filled
+from lesson_pages import FURTHER, PAGES, PART, Shown, filled, shown_of
 
 from components.lesson import LESSON_LABEL
 from components.lessons.course import COURSE
@@ -13,7 +13,7 @@ CLUSTER_WIDE = {"Namespace", "Node", "ResourceSlice", "DeviceClass", "DeviceTain
 
 @pytest.fixture(params=FURTHER)
 def shown(request: pytest.FixtureRequest) -> Shown:
-    return Shown(request.param)
+    return shown_of(request.param)
 
 
 def test_a_lesson_s_objects_are_in_its_namespace_and_what_is_in_none_has_its_name(shown: Shown) -> None:
