@@ -1,7 +1,6 @@
 """CEL as the selectors of resource.k8s.io use it, in the environment of the API server and the scheduler."""
 
-from dra.cel.errors import CompileError
+from dra.cel.errors import CompileError, EvaluationError
 from dra.cel.selector import Selector, compile_selector
-from dra.cel.values import EvaluationError
 
 __all__ = ["CompileError", "EvaluationError", "Selector", "compile_selector"]

@@ -1,19 +1,18 @@
-"""What the API server checks beyond types: lists and maps of one kind, formats, and constants that are to be read.
+"""What the API server checks beyond types: lists and maps of one kind, formats, and readable constants.
 
-Source: the validators of `k8s.io/apiserver/pkg/cel/environment/base.go` and of cel-go 0.29 (`cel/validator.go`,
-`ext/formatting.go`, `interpreter/decorators.go`).
+Source: the validators that `k8s.io/apiserver/pkg/cel/environment/base.go` lists, in cel-go 0.29 (`cel/validator.go`,
+`ext/formatting.go`), and `interpreter/decorators.go`.
 """
 
 from collections.abc import Iterator, Sequence
 
-from dra.cel.errors import CompileError, Problem
+from dra.cel.errors import CompileError, EvaluationError, Problem
 from dra.cel.functions import call
+from dra.cel.functions.conversions import to_duration, to_timestamp
 from dra.cel.functions.formatting import CLAUSE, CLAUSES, PRINTED, wrong_clause
-from dra.cel.functions.standard import to_duration, to_timestamp
 from dra.cel.functions.text import is_pattern
 from dra.cel.reads import children, nodes
 from dra.cel.syntax import Call, ListOf, Literal, MapOf, Node, Type
-from dra.cel.values import EvaluationError
 
 
 def check(expression: Node) -> list[Problem]:

@@ -132,9 +132,9 @@ validate format-validate Format.(string) optional_type<list<string>>
 optional.unwrap optional_unwrap (list<optional_type<~T>>) list<~T>
 unwrapOpt optional_unwrapOpt list<optional_type<~T>>.() list<~T>
 """
-"""Each line: function, overload, receiver and parameters, result. Usable for new objects since 1.34 at the latest.
+"""Each line: function, overload, receiver and parameters, result; all can be used in new objects since 1.34.
 
-`string` and `indexOf` stand here whole although most of them are CEL's own, since a function is declared once.
+`string` and the like stand here with what is CEL's own of them, since a function is declared in one place.
 """
 
 _FORMATS = (
@@ -155,7 +155,7 @@ def attribute_type(target: Target) -> str:
 def environment(target: Target) -> "Env":
     """Return the environment in which the API server of a release compiles the selectors of a new object."""
     # Imported late: a command that compiles nothing need not load it.
-    from cel_expr_python import cel  # noqa: PLC0415
+    from cel_expr_python import cel  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs] - it has none
 
     return cel.NewEnv(
         _descriptors(multiple_allocations=is_on(Gate.DRA_CONSUMABLE_CAPACITY, target)),

@@ -20,6 +20,10 @@ class CompileError(ValueError):
         """Whether it is this checker that cannot read it; the text is not the API server's."""
 
 
+class EvaluationError(ValueError):
+    """A selector failed on a device; the text is what the scheduler says after `CEL runtime error: `."""
+
+
 class Problem(NamedTuple):
     """What is wrong at a place: so many characters of the expression stand before it."""
 

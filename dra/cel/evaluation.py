@@ -8,20 +8,25 @@ Source: `interpreter` of cel-go 0.29; `k8s.io/dynamic-resource-allocation/cel/co
 
 from collections.abc import Callable, Sequence
 
-from dra.cel.cost import LIMIT, is_bind
-from dra.cel.functions import Value, call, is_known
-from dra.cel.functions import collections, formatting, kubernetes, standard, text  # noqa: F401 - they enter their functions
-from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select
-from dra.cel.values import (
-    NONE,
-    EvaluationError,
-    Optional,
-    Semver,
-    TypeValue,
-    Uint,
-    map_key,
-    type_name,
+from dra.cel.cost import LIMIT
+from dra.cel.errors import EvaluationError
+from dra.cel.functions import (  # noqa: F401 # pyright: ignore[reportUnusedImport] - they enter functions
+    Value,
+    call,
+    collections,
+    conversions,
+    formats,
+    formatting,
+    is_known,
+    network,
+    operators,
+    quantities,
+    text,
+    times,
 )
+from dra.cel.semver import Semver
+from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select, is_bind
+from dra.cel.values import NONE, Optional, TypeValue, Uint, map_key, type_name
 
 
 class Attributes(dict[str, Value]):
@@ -121,7 +126,7 @@ def _get(container: Value, key: Value) -> Optional:
     """Return what there is under a key; an Attributes has something under any."""
     if isinstance(container, Attributes) and isinstance(key, str):
         return Optional(container.get(key, Attributes.EMPTY), present=True)
-    return standard.find(container, key)
+    return operators.find(container, key)
 
 
 def _index(container: Value, key: Value) -> Value:
@@ -131,7 +136,7 @@ def _index(container: Value, key: Value) -> Value:
     if found.present:
         return found.value
     what = "index out of bounds" if isinstance(container, list) else "no such key"
-    raise EvaluationError(f"{what}: {standard.text(key)}")
+    raise EvaluationError(f"{what}: {conversions.text(key)}")
 
 
 def _chain(container: Value, key: Value) -> Optional:
@@ -178,8 +183,8 @@ def _call(node: Call) -> _Program:  # noqa: C901, PLR0911, PLR0912 - one return 
             # Where the type is not known, cel-go takes the first overload: of ints.
             kind = "int" if node.type.name == "dyn" else node.type.name
             return lambda scope: collections.total(parts[0](scope), kind)
-        case name if name in standard.OPERATORS:
-            operator = standard.OPERATORS[name]
+        case name if name in operators.OPERATORS:
+            operator = operators.OPERATORS[name]
             if len(parts) == 1:
                 return lambda scope: operator(parts[0](scope))
             return lambda scope: operator(parts[0](scope), parts[1](scope))
@@ -214,7 +219,7 @@ def _in_constants(parts: Sequence[_Program], among: ListOf) -> _Program:
         element = parts[0](scope)
         if name := unhashable.get(type(element)):
             raise EvaluationError(f"internal error: runtime error: hash of unhashable type {name}")
-        return standard.contains(element, parts[1](scope))
+        return operators.contains(element, parts[1](scope))
 
     return run
 
@@ -223,7 +228,7 @@ def _addition(parts: Sequence[_Program]) -> _Program:
     left, right = parts
 
     def run(scope: _Scope) -> Value:
-        total = standard.add(left(scope), right(scope))
+        total = operators.add(left(scope), right(scope))
         if isinstance(total, str | bytes | list):
             scope.spend(len(total) // 10)
         return total
@@ -355,7 +360,7 @@ def _loop(node: Comprehension) -> _Program:
     accumulator, first, second = node.accumulator, node.variable, node.second_variable
 
     def run(scope: _Scope) -> Value:
-        items = standard.iterated(around(scope), pairs=bool(second))
+        items = operators.iterated(around(scope), pairs=bool(second))
         nested = _nested(scope, {accumulator: initial(scope)})
         variables = nested.variables
         try:

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dra.cel.cost import is_bind
-from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select
+from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select, is_bind
 
 Key = tuple[str, str, str]
 """`attributes` or `capacity`, a domain and an identifier."""

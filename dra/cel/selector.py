@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from dra.cel.checks import check, check_constants
 from dra.cel.cost import LIMIT, estimate
 from dra.cel.environment import attribute_type, environment
-from dra.cel.errors import CompileError, Problem, checker_problems, failed
+from dra.cel.errors import CompileError, EvaluationError, Problem, checker_problems, failed
 from dra.cel.evaluation import Attributes, program
 from dra.cel.reads import Key, Reads, nodes, reads
+from dra.cel.semver import Semver
 from dra.cel.syntax import Call, Node, decode
-from dra.cel.values import EvaluationError, Semver, type_name
+from dra.cel.values import type_name
 from dra.device import Device, DeviceAttribute
 from dra.gates import Target
 from dra.quantity import Quantity

@@ -104,6 +104,16 @@ class Comprehension(Node):
     result: Node
 
 
+def is_bind(node: Comprehension) -> bool:
+    """Tell whether a comprehension is what cel.bind becomes."""
+    return (
+        isinstance(node.range, ListOf)
+        and not node.range.elements
+        and isinstance(node.condition, Literal)
+        and node.condition.value is False
+    )
+
+
 _Fields = Mapping[int, Sequence[bytes | int]]
 
 _DYN = Type("dyn")

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dra.cel.values import EvaluationError, type_name
+from dra.cel.errors import EvaluationError
+from dra.cel.values import type_name
 
 Value = Any
 """A value of CEL, of which `dra.cel.values` tells."""
@@ -45,7 +46,7 @@ def function(signature: str) -> Callable[[Function], Function]:
 
 
 def call(name: str, arguments: Sequence[Value]) -> Value:
-    """Return the function's value; raise EvaluationError with cel-go's words if no overload takes the arguments."""
+    """Return the function's value; raise EvaluationError if no overload takes the arguments."""
     kinds = [type_name(argument) for argument in arguments]
     for parameters, implementation in _TABLE.get(name, ()):
         if len(parameters) == len(kinds) and all(

@@ -5,17 +5,19 @@ Source: `ext/{lists,sets,comprehensions}.go` and `cel/library.go` of cel-go 0.29
 """
 
 from functools import cmp_to_key
+from itertools import pairwise
 
+from dra.cel.errors import EvaluationError
 from dra.cel.functions import Value, function
-from dra.cel.functions.standard import add, equals
+from dra.cel.functions.operators import add
 from dra.cel.values import (
     NONE,
     Duration,
-    EvaluationError,
     Optional,
     Timestamp,
     Uint,
     compare,
+    equals,
     is_number,
     map_key,
     type_name,
@@ -34,7 +36,7 @@ def _comparable(value: Value) -> Value:
 def _is_sorted(items: list[Value]) -> bool:
     for item in items:
         _comparable(item)
-    return all(compare(one, other) <= 0 for one, other in zip(items, items[1:], strict=False))
+    return all(compare(one, other) <= 0 for one, other in pairwise(items))
 
 
 @function("min(list)")

@@ -7,9 +7,10 @@ import math
 import re
 from collections.abc import Sequence
 
+from dra.cel.errors import EvaluationError
 from dra.cel.functions import Value, function
-from dra.cel.functions.standard import text, to_double
-from dra.cel.values import Duration, EvaluationError, Timestamp, TypeValue, from_map_key, type_name
+from dra.cel.functions.conversions import text, to_double
+from dra.cel.values import Duration, Timestamp, TypeValue, from_map_key, type_name
 
 CLAUSE = re.compile(
     r"%(?:(?P<percent>%)|(?:\.(?P<precision>\d+))?(?P<clause>[sdfebxXo])|(?P<wrong>.?))", re.DOTALL | re.ASCII

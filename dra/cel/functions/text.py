@@ -7,8 +7,8 @@ Source: `ext/strings.go` of cel-go 0.29 (version 2), `k8s.io/apiserver/pkg/cel/l
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from dra.cel.errors import EvaluationError
 from dra.cel.functions import Value, function
-from dra.cel.values import EvaluationError
 
 if TYPE_CHECKING:
     from cel_expr_python.cel import Env, Expression
@@ -193,7 +193,7 @@ def _uncaptured(pattern: str) -> str:
             character = start if start == "[^]" else start[:2] if start.startswith("[]") else character
         elif character == "(":
             character = "(?:" if not pattern.startswith("(?", position) else _group(pattern, position)
-        parts.append(character if character else "")
+        parts.append(character or "")
         position += len(character) if character != "(?:" or pattern.startswith("(?:", position) else 1
     return "".join(parts)
 
