@@ -8,7 +8,6 @@ Source: `interpreter` of cel-go 0.29; `k8s.io/dynamic-resource-allocation/cel/co
 
 from collections.abc import Callable, Sequence
 
-from dra.cel.cost import LIMIT
 from dra.cel.errors import EvaluationError
 from dra.cel.functions import (  # noqa: F401 # pyright: ignore[reportUnusedImport] - they enter functions
     Value,
@@ -24,6 +23,7 @@ from dra.cel.functions import (  # noqa: F401 # pyright: ignore[reportUnusedImpo
     text,
     times,
 )
+from dra.cel.scope import Failed, Lazy, Program, Scope, nested_scope
 from dra.cel.semver import Semver
 from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select, is_bind
 from dra.cel.values import NONE, Optional, TypeValue, Uint, map_key, type_name
@@ -35,32 +35,13 @@ class Attributes(dict[str, Value]):
     EMPTY: dict[str, Value] = {}  # noqa: RUF012 - a value of CEL, which nothing changes
 
 
-class _Scope:
-    """The values of variables, and what is left of the cost that an evaluation may have."""
-
-    __slots__ = ("budget", "variables")
-
-    def __init__(self, variables: dict[str, Value]) -> None:
-        self.variables = variables
-        self.budget = LIMIT
-
-    def spend(self, cost: int) -> None:
-        """Take a cost off the budget. Only turns of loops and sizes are counted, which is all that can grow."""
-        self.budget -= cost
-        if self.budget < 0:
-            raise EvaluationError("operation cancelled: actual cost limit exceeded")
-
-
-_Program = Callable[[_Scope], Value]
-
-
 def program(expression: Node) -> Callable[[dict[str, Value]], Value]:
     """Return what evaluates an expression on the values of its variables."""
     run = _compile(expression)
-    return lambda variables: run(_Scope(variables))
+    return lambda variables: run(Scope(variables))
 
 
-def _compile(node: Node) -> _Program:
+def _compile(node: Node) -> Program:
     match node:
         case Literal():
             value = node.value
@@ -93,7 +74,7 @@ _WRAPPERS: dict[str, Value] = {
 }
 
 
-def _message(node: Message) -> _Program:
+def _message(node: Message) -> Program:
     """Return a program of a wrapper, which is what it wraps; nobody builds other messages in a selector."""
     if node.name not in _WRAPPERS:
         return _refuse(f"{node.name} is not known to this checker: write the value itself")
@@ -103,21 +84,21 @@ def _message(node: Message) -> _Program:
     return lambda _: default
 
 
-def _refuse(why: str) -> _Program:
-    def run(_: _Scope) -> Value:
+def _refuse(why: str) -> Program:
+    def run(_: Scope) -> Value:
         raise EvaluationError(why)
 
     return run
 
 
-def _name(node: Name) -> _Program:
+def _name(node: Name) -> Program:
     name = node.name
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         value = scope.variables.get(name, scope)
         if value is scope:
             return TypeValue(name)
-        return value() if isinstance(value, _Lazy) else value
+        return value() if isinstance(value, Lazy) else value
 
     return run
 
@@ -148,14 +129,14 @@ def _chain(container: Value, key: Value) -> Optional:
     return _get(container, key)
 
 
-def _select(node: Select) -> _Program:
+def _select(node: Select) -> Program:
     operand, field = _compile(node.operand), node.field
     if not node.test:
         return lambda scope: _index(operand(scope), field)
     return lambda scope: _chain(operand(scope), field).present
 
 
-def _call(node: Call) -> _Program:  # noqa: C901, PLR0911, PLR0912 - one return for each special form
+def _call(node: Call) -> Program:  # noqa: C901, PLR0911, PLR0912 - one return for each special form
     nodes = [*([node.target] if node.target else []), *node.arguments]
     parts = [_compile(part) for part in nodes]
     match node.function:
@@ -196,8 +177,8 @@ def _call(node: Call) -> _Program:  # noqa: C901, PLR0911, PLR0912 - one return 
             )
 
 
-def _function(name: str, parts: Sequence[_Program]) -> _Program:
-    def run(scope: _Scope) -> Value:
+def _function(name: str, parts: Sequence[Program]) -> Program:
+    def run(scope: Scope) -> Value:
         arguments = [part(scope) for part in parts]
         for argument in arguments:
             if isinstance(argument, str | bytes | list | dict):
@@ -207,7 +188,7 @@ def _function(name: str, parts: Sequence[_Program]) -> _Program:
     return run
 
 
-def _in_constants(parts: Sequence[_Program], among: ListOf) -> _Program:
+def _in_constants(parts: Sequence[Program], among: ListOf) -> Program:
     """Return a program of `in` a list; of one with constants only, cel-go makes a Go map, with its limits."""
     constant = bool(among.elements) and all(
         isinstance(element, Literal) and isinstance(element.value, bool | int | float | str)
@@ -215,7 +196,7 @@ def _in_constants(parts: Sequence[_Program], among: ListOf) -> _Program:
     )
     unhashable = {Semver: "cel.Semver", bytes: "types.Bytes"} if constant else {}
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         element = parts[0](scope)
         if name := unhashable.get(type(element)):
             raise EvaluationError(f"internal error: runtime error: hash of unhashable type {name}")
@@ -224,10 +205,10 @@ def _in_constants(parts: Sequence[_Program], among: ListOf) -> _Program:
     return run
 
 
-def _addition(parts: Sequence[_Program]) -> _Program:
+def _addition(parts: Sequence[Program]) -> Program:
     left, right = parts
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         total = operators.add(left(scope), right(scope))
         if isinstance(total, str | bytes | list):
             scope.spend(len(total) // 10)
@@ -236,11 +217,11 @@ def _addition(parts: Sequence[_Program]) -> _Program:
     return run
 
 
-def _logical(parts: Sequence[_Program], *, decisive: bool) -> _Program:
+def _logical(parts: Sequence[Program], *, decisive: bool) -> Program:
     """Return a program of && or ||: either side decides alone, even if the other fails."""
     left, right = parts
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         failure = None
         for side in (left, right):
             try:
@@ -261,10 +242,10 @@ def _logical(parts: Sequence[_Program], *, decisive: bool) -> _Program:
     return run
 
 
-def _conditional(parts: Sequence[_Program]) -> _Program:
+def _conditional(parts: Sequence[Program]) -> Program:
     condition, yes, no = parts
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         value = condition(scope)
         if not isinstance(value, bool):
             raise EvaluationError("no such overload")
@@ -273,8 +254,8 @@ def _conditional(parts: Sequence[_Program]) -> _Program:
     return run
 
 
-def _not_strictly_false(part: _Program) -> _Program:
-    def run(scope: _Scope) -> Value:
+def _not_strictly_false(part: Program) -> Program:
+    def run(scope: Scope) -> Value:
         try:
             return part(scope) is not False
         except EvaluationError:
@@ -283,10 +264,10 @@ def _not_strictly_false(part: _Program) -> _Program:
     return run
 
 
-def _list(node: ListOf) -> _Program:
+def _list(node: ListOf) -> Program:
     parts = [(_compile(element), index in node.optional) for index, element in enumerate(node.elements)]
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         elements: list[Value] = []
         for part, optional in parts:
             value = part(scope)
@@ -299,10 +280,10 @@ def _list(node: ListOf) -> _Program:
     return run
 
 
-def _map(node: MapOf) -> _Program:
+def _map(node: MapOf) -> Program:
     parts = [(_compile(key), _compile(value), optional) for key, value, optional in node.entries]
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         entries: dict[Value, Value] = {}
         for key_part, value_part, optional in parts:
             key, value = key_part(scope), value_part(scope)
@@ -318,34 +299,11 @@ def _map(node: MapOf) -> _Program:
     return run
 
 
-class _Lazy:
-    """The value of cel.bind's variable, which is not evaluated before it is read."""
-
-    __slots__ = ("_part", "_scope", "_value")
-
-    def __init__(self, part: _Program, scope: _Scope) -> None:
-        self._part: _Program | None = part
-        self._scope = scope
-        self._value: Value = None
-
-    def __call__(self) -> Value:
-        if self._part:
-            self._value = self._part(self._scope)
-            self._part = None
-        return self._value
-
-
-def _nested(scope: _Scope, variables: dict[str, Value]) -> _Scope:
-    nested = _Scope(scope.variables | variables)
-    nested.budget = scope.budget
-    return nested
-
-
-def _bind(node: Comprehension) -> _Program:
+def _bind(node: Comprehension) -> Program:
     initial, result, name = _compile(node.initial), _compile(node.result), node.accumulator
 
-    def run(scope: _Scope) -> Value:
-        nested = _nested(scope, {name: _Lazy(initial, scope)})
+    def run(scope: Scope) -> Value:
+        nested = nested_scope(scope, {name: Lazy(initial, scope)})
         try:
             return result(nested)
         finally:
@@ -354,14 +312,14 @@ def _bind(node: Comprehension) -> _Program:
     return run
 
 
-def _loop(node: Comprehension) -> _Program:
+def _loop(node: Comprehension) -> Program:
     around, initial = _compile(node.range), _compile(node.initial)
     condition, step, result = _compile(node.condition), _compile(node.step), _compile(node.result)
     accumulator, first, second = node.accumulator, node.variable, node.second_variable
 
-    def run(scope: _Scope) -> Value:
+    def run(scope: Scope) -> Value:
         items = operators.iterated(around(scope), pairs=bool(second))
-        nested = _nested(scope, {accumulator: initial(scope)})
+        nested = nested_scope(scope, {accumulator: initial(scope)})
         variables = nested.variables
         try:
             for item, value in items:
@@ -379,22 +337,10 @@ def _loop(node: Comprehension) -> _Program:
     return run
 
 
-class _Failed(_Lazy):
-    """An accumulator whose last step failed: the error counts only if nobody decides otherwise."""
-
-    __slots__ = ("_error",)
-
-    def __init__(self, error: EvaluationError) -> None:
-        self._error = error
-
-    def __call__(self) -> Value:
-        raise self._error
-
-
-def _attempt(step: _Program, scope: _Scope) -> Value:
+def _attempt(step: Program, scope: Scope) -> Value:
     try:
         return step(scope)
     except EvaluationError as error:
         if scope.budget < 0:
             raise
-        return _Failed(error)
+        return Failed(error)

@@ -1,15 +1,25 @@
 """The checked expression as Google's checker hands it over: decoded from protobuf, with a type on every node.
 
-Only the message CheckedExpr is read, field by field, since no package that is at hand brings its Python classes.
 Source: `cel/expr/{checked,syntax}.proto` of github.com/google/cel-spec.
 """
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from dra.cel.values import Uint
+from dra.cel.wire import (
+    Fields,
+    all_bytes,
+    entries,
+    fields_of,
+    numbers,
+    one_bytes,
+    one_number,
+    one_text,
+    texts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +124,6 @@ def is_bind(node: Comprehension) -> bool:
     )
 
 
-_Fields = Mapping[int, Sequence[bytes | int]]
-
 _DYN = Type("dyn")
 _PRIMITIVES = {1: "bool", 2: "int", 3: "uint", 4: "double", 5: "string", 6: "bytes"}
 _WELL_KNOWN = {1: "any", 2: "google.protobuf.Timestamp", 3: "google.protobuf.Duration"}
@@ -123,30 +131,30 @@ _WELL_KNOWN = {1: "any", 2: "google.protobuf.Timestamp", 3: "google.protobuf.Dur
 
 def decode(serialized: bytes) -> Node:
     """Return the expression in what `Expression.serialize()` returned: a CheckedExpr or ParsedExpr in an Any."""
-    envelope = _fields(serialized)
-    fields = _fields(_bytes(envelope, 2))
-    if _text(envelope, 1).endswith("ParsedExpr"):
+    envelope = fields_of(serialized)
+    fields = fields_of(one_bytes(envelope, 2))
+    if one_text(envelope, 1).endswith("ParsedExpr"):
         # It has the expression and the source only, in other places.
         fields = {4: fields[2], 5: fields[3]}
     return _Decoder(fields).expression()
 
 
 class _Decoder:
-    def __init__(self, checked: _Fields) -> None:
-        self._root = _bytes(checked, 4)
-        self._types = {key: _type(value) for key, value in _entries(checked, 3)}
-        self._overloads = {key: _texts(_fields(value), 3) for key, value in _entries(checked, 2)}
-        source = _fields(_bytes(checked, 5))
+    def __init__(self, checked: Fields) -> None:
+        self._root = one_bytes(checked, 4)
+        self._types = {key: _type(value) for key, value in entries(checked, 3)}
+        self._overloads = {key: texts(fields_of(value), 3) for key, value in entries(checked, 2)}
+        source = fields_of(one_bytes(checked, 5))
         self._positions = {
-            _number(entry, 1): _number(entry, 2) for entry in map(_fields, _all_bytes(source, 4))
+            one_number(entry, 1): one_number(entry, 2) for entry in map(fields_of, all_bytes(source, 4))
         }
 
     def expression(self) -> Node:
         return self._node(self._root)
 
     def _node(self, data: bytes) -> Node:
-        fields = _fields(data)
-        identity = _number(fields, 2)
+        fields = fields_of(data)
+        identity = one_number(fields, 2)
         common = (identity, self._types.get(identity, _DYN), self._positions.get(identity, 0))
         for number, decode_kind in (
             (3, self._literal),
@@ -158,72 +166,72 @@ class _Decoder:
             (9, self._comprehension),
         ):
             if number in fields:
-                return decode_kind(common, _fields(_bytes(fields, number)))
+                return decode_kind(common, fields_of(one_bytes(fields, number)))
         raise ValueError("an expression of a kind that is not known")
 
-    def _literal(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _literal(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
         return Literal(id=identity, type=kind, position=position, value=_constant(fields))
 
-    def _name(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _name(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
-        return _qualified(Name(id=identity, type=kind, position=position, name=_text(fields, 1)))
+        return _qualified(Name(id=identity, type=kind, position=position, name=one_text(fields, 1)))
 
-    def _select(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _select(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
         return Select(
             id=identity,
             type=kind,
             position=position,
-            operand=self._node(_bytes(fields, 1)),
-            field=_text(fields, 2),
-            test=bool(_number(fields, 3)),
+            operand=self._node(one_bytes(fields, 1)),
+            field=one_text(fields, 2),
+            test=bool(one_number(fields, 3)),
         )
 
-    def _call(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _call(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
         return Call(
             id=identity,
             type=kind,
             position=position,
-            function=_text(fields, 2),
-            target=self._node(_bytes(fields, 1)) if 1 in fields else None,
-            arguments=[self._node(data) for data in _all_bytes(fields, 3)],
+            function=one_text(fields, 2),
+            target=self._node(one_bytes(fields, 1)) if 1 in fields else None,
+            arguments=[self._node(data) for data in all_bytes(fields, 3)],
             overloads=self._overloads.get(identity, []),
         )
 
-    def _list(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _list(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
-        elements = [self._node(data) for data in _all_bytes(fields, 1)]
-        optional = list(_varints(fields.get(2, ())))
+        elements = [self._node(data) for data in all_bytes(fields, 1)]
+        optional = list(numbers(fields.get(2, ())))
         return ListOf(id=identity, type=kind, position=position, elements=elements, optional=optional)
 
-    def _map(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _map(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
-        entries = [_fields(data) for data in _all_bytes(fields, 2)]
+        entries = [fields_of(data) for data in all_bytes(fields, 2)]
         if 1 in fields:
-            values = [self._node(_bytes(entry, 4)) for entry in entries]
-            return Message(id=identity, type=kind, position=position, name=_text(fields, 1), values=values)
+            values = [self._node(one_bytes(entry, 4)) for entry in entries]
+            return Message(id=identity, type=kind, position=position, name=one_text(fields, 1), values=values)
         nodes = [
-            (self._node(_bytes(entry, 3)), self._node(_bytes(entry, 4)), bool(_number(entry, 5)))
+            (self._node(one_bytes(entry, 3)), self._node(one_bytes(entry, 4)), bool(one_number(entry, 5)))
             for entry in entries
         ]
         return MapOf(id=identity, type=kind, position=position, entries=nodes)
 
-    def _comprehension(self, common: tuple[int, Type, int], fields: _Fields) -> Node:
+    def _comprehension(self, common: tuple[int, Type, int], fields: Fields) -> Node:
         identity, kind, position = common
         return Comprehension(
             id=identity,
             type=kind,
             position=position,
-            variable=_text(fields, 1),
-            second_variable=_text(fields, 8),
-            range=self._node(_bytes(fields, 2)),
-            accumulator=_text(fields, 3),
-            initial=self._node(_bytes(fields, 4)),
-            condition=self._node(_bytes(fields, 5)),
-            step=self._node(_bytes(fields, 6)),
-            result=self._node(_bytes(fields, 7)),
+            variable=one_text(fields, 1),
+            second_variable=one_text(fields, 8),
+            range=self._node(one_bytes(fields, 2)),
+            accumulator=one_text(fields, 3),
+            initial=self._node(one_bytes(fields, 4)),
+            condition=self._node(one_bytes(fields, 5)),
+            step=self._node(one_bytes(fields, 6)),
+            result=self._node(one_bytes(fields, 7)),
         )
 
 
@@ -237,7 +245,7 @@ def _qualified(name: Name) -> Node:
     return Select(id=name.id, type=name.type, position=name.position, operand=device, field=field, test=False)
 
 
-def _constant(fields: _Fields) -> object:
+def _constant(fields: Fields) -> object:
     for number, values in fields.items():
         value = values[-1]
         match number, value:
@@ -260,9 +268,9 @@ def _constant(fields: _Fields) -> object:
 
 @cache
 def _type(data: bytes) -> Type:  # noqa: PLR0911 - one return for each kind of type
-    for number, values in _fields(data).items():
+    for number, values in fields_of(data).items():
         value = values[-1]
-        nested = _fields(value) if isinstance(value, bytes) and number in {6, 7, 14} else {}
+        nested = fields_of(value) if isinstance(value, bytes) and number in {6, 7, 14} else {}
         match number, value:
             case 2, _:
                 return Type("null_type")
@@ -273,85 +281,17 @@ def _type(data: bytes) -> Type:  # noqa: PLR0911 - one return for each kind of t
             case 5, int():
                 return Type(_WELL_KNOWN[value])
             case 6, _:
-                return Type("list", (_type(_bytes(nested, 1)),))
+                return Type("list", (_type(one_bytes(nested, 1)),))
             case 7, _:
-                return Type("map", (_type(_bytes(nested, 1)), _type(_bytes(nested, 2))))
+                return Type("map", (_type(one_bytes(nested, 1)), _type(one_bytes(nested, 2))))
             case 9 | 10, bytes():
                 return Type(value.decode())
             case 11, bytes():
                 return Type("type", (_type(value),))
             case 14, _:
-                return Type(_text(nested, 1), tuple(_type(parameter) for parameter in _all_bytes(nested, 2)))
+                return Type(
+                    one_text(nested, 1), tuple(_type(parameter) for parameter in all_bytes(nested, 2))
+                )
             case _:
                 return _DYN
     return _DYN
-
-
-def _fields(data: bytes) -> dict[int, list[bytes | int]]:
-    """Return a protobuf message's values by the numbers of their fields."""
-    found: dict[int, list[bytes | int]] = {}
-    position, end = 0, len(data)
-    while position < end:
-        tag, position = _varint(data, position)
-        value, position = _varint(data, position) if tag & 7 != _FIXED else (8, position)
-        if tag & 7 == _VARINT:
-            found.setdefault(tag >> 3, []).append(value)
-        else:
-            found.setdefault(tag >> 3, []).append(data[position : position + value])
-            position += value
-    return found
-
-
-_VARINT, _FIXED = 0, 1
-"""Wire types; the third that is in use is bytes with their number before them."""
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    byte = data[position]
-    position += 1
-    if byte < 128:  # noqa: PLR2004 - the top bit says that more follows
-        return byte, position
-    value, shift = byte & 127, 7
-    while True:
-        byte = data[position]
-        value |= (byte & 127) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 128:  # noqa: PLR2004 - as above
-            return value, position
-
-
-def _varints(values: Sequence[bytes | int]) -> Iterator[int]:
-    """Return repeated numbers, which may be packed."""
-    for value in values:
-        if isinstance(value, int):
-            yield value
-            continue
-        position = 0
-        while position < len(value):
-            number, position = _varint(value, position)
-            yield number
-
-
-def _entries(fields: _Fields, number: int) -> Iterator[tuple[int, bytes]]:
-    for entry in map(_fields, _all_bytes(fields, number)):
-        yield _number(entry, 1), _bytes(entry, 2)
-
-
-def _all_bytes(fields: _Fields, number: int) -> list[bytes]:
-    return [value for value in fields.get(number, ()) if isinstance(value, bytes)]
-
-
-def _bytes(fields: _Fields, number: int) -> bytes:
-    return next(iter(_all_bytes(fields, number)), b"")
-
-
-def _texts(fields: _Fields, number: int) -> list[str]:
-    return [value.decode() for value in _all_bytes(fields, number)]
-
-
-def _text(fields: _Fields, number: int) -> str:
-    return _bytes(fields, number).decode()
-
-
-def _number(fields: _Fields, number: int) -> int:
-    return next((value for value in fields.get(number, ()) if isinstance(value, int)), 0)
