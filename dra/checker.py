@@ -27,6 +27,7 @@ from dra.validation import Admission, Dropped, Problem, admit
 
 CLUSTER_SCOPED = {"DeviceClass", "ResourceSlice", "DeviceTaintRule", "Node", "Namespace"}
 
+_READ_FOR_OTHERS = {"Node", "Namespace"}
 _Kind = TypeVar("_Kind", Node, ResourceSlice, DeviceClass, DeviceTaintRule)
 _CODES = {code.code: code for code in codes.catalogue()}
 
@@ -56,7 +57,7 @@ def check(
     }
     world = _world(list(sound.values()), inventory, target)
     refused = frozenset(
-        (str(document.value.get("kind")), _namespace(document), _name(document))
+        (_kind(document), _namespace(document), _name(document))
         for document, _ in admitted
         if id(document) not in sound
     )
@@ -70,10 +71,9 @@ def check(
         elif (admission := admissions.get(id(document))) is not None:
             subject = sound.get(id(document))
             advice = list(advise(subject, world)) if subject is not None else []
-            said = _checked(document, admission, judged.get(id(document)), advice, target)
-            # Nodes and namespaces are read for the others' sake.
-            if said.findings or not isinstance(subject, Node | Namespace):
-                checked.append(said)
+            # Nodes and namespaces are read for the others' sake; what else is wrong with them is not ours.
+            if advice or _kind(document) not in _READ_FOR_OTHERS:
+                checked.append(_checked(document, admission, judged.get(id(document)), advice, target))
     return checked
 
 
@@ -171,7 +171,7 @@ def _checked(
         file=document.file,
         line=document.line,
         api_version=str(document.value.get("apiVersion", "")),
-        kind=str(document.value.get("kind", "")),
+        kind=_kind(document),
         namespace=_namespace(document),
         name=_name(document),
         verdict=Verdict.REJECTED if refused else judged.verdict if judged else Verdict.ACCEPTED,
@@ -183,10 +183,14 @@ def _checked(
 
 
 def _namespace(document: Document) -> str:
-    if document.value.get("kind") in CLUSTER_SCOPED:
+    if _kind(document) in CLUSTER_SCOPED:
         return ""
     namespace = _metadata(document).get("namespace")
     return namespace if isinstance(namespace, str) and namespace else "default"
+
+
+def _kind(document: Document) -> str:
+    return str(document.value.get("kind", ""))
 
 
 def _name(document: Document) -> str:

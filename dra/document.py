@@ -24,6 +24,8 @@ _SUFFIXES = {".yaml", ".yml", ".json"}
 _NOT_ENTERED = {"node_modules", "venv", "__pycache__"}
 _SEPARATOR = re.compile(r"^(?=---(?:[ \t\r\n]|$))", re.MULTILINE)
 _INDEX_OR_KEY = re.compile(r"\[([^\]]*)\]")
+_SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+"""How JSON may escape a character beyond 16 bits. YAML has another way for it, and no pairs."""
 _VALUES_OF_A_DOCUMENT = 10
 """What it costs to begin one, in values."""
 _SPLIT = "Split the file."
@@ -86,7 +88,7 @@ def parse_documents(file: str, text: str) -> Iterator[Document | Checked]:
     starts = [0, *(found.start() for found in _SEPARATOR.finditer(text) if found.start())]
     before, values = 0, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        piece = text[start:end]
+        piece = _SURROGATES.sub(_joined, text[start:end])
         values += _VALUES_OF_A_DOCUMENT
         if any(line.strip() not in ("", "---") and line[0] not in "#%" for line in piece.splitlines()):
             try:
@@ -99,6 +101,11 @@ def parse_documents(file: str, text: str) -> Iterator[Document | Checked]:
                 yield unreadable(file, "It has too many documents and values to go on.", _SPLIT, before + 1)
                 return
         before += piece.count("\n")
+
+
+def _joined(pair: re.Match[str]) -> str:
+    high, low = int(pair[2], 16), int(pair[3], 16)
+    return f"{pair[1]}\\U{0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00:08x}"
 
 
 def _why(error: UnreadableError, text: str) -> tuple[str, str]:

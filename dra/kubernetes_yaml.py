@@ -100,7 +100,8 @@ def _not_yaml(error: yaml.MarkedYAMLError, text: str) -> UnreadableError:
     problem, context = error.problem_mark, error.context_mark
     # What is never closed is seen at the end, and mended where it begins.
     mark = context if context and "end of stream" in (error.problem or "") else problem or context
-    line = mark.line + 1 if mark else 1
+    # What is missing at the end of the text is missing on its last line.
+    line = min(mark.line if mark else 0, text.rstrip().count("\n")) + 1
     if problem and "cannot start any token" in (error.problem or ""):
         found = text[problem.index : problem.index + 1]
         if found == "\t":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import httpx2
+import yaml
 from lightkube import ALL_NS, ApiError, Client, ConfigError, KubeConfig
 from lightkube.resources.core_v1 import Namespace, Node
 from lightkube.resources.resource_v1 import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceSlice
@@ -33,8 +34,10 @@ def read_cluster(kubeconfig: str | None, context: str | None) -> list[Document]:
         config = KubeConfig.from_file(path.split(os.pathsep)[0]).get(context_name=context)
         client = Client(config, trust_env=False)
         return [document for kind in _KINDS for document in _list(client, kind)]
-    except ConfigError as error:
-        raise ClusterError(f"The kubeconfig {path} cannot be used: {error}.") from None
+    except (ConfigError, yaml.YAMLError, OSError, KeyError, TypeError, ValueError) as error:
+        # lightkube takes a file for a kubeconfig without looking.
+        why = " ".join(str(error).split())
+        raise ClusterError(f"The kubeconfig {path} cannot be used: {why}.") from None
     except ApiError as error:
         raise ClusterError(f"The API server refuses to list: {error.status.message}.") from None
     except httpx2.HTTPError as error:

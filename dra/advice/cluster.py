@@ -82,7 +82,7 @@ def _both_mechanisms(node_name: str | None, driver: str, path: str, world: World
     node = world.nodes.get(node_name or "")
     for resource, number in node.allocatable.items() if node else ():
         vendor, slash, _ = resource.partition("/")
-        if slash and driver.endswith(vendor) and Quantity.parse(number).sign > 0:
+        if slash and f".{driver}".endswith(f".{vendor}") and Quantity.parse(number).sign > 0:
             yield codes.BOTH_MECHANISMS.at(
                 path,
                 f"The node {node_name!r} has {number} {resource} to count and slices of {driver} to claim: "

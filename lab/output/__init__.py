@@ -60,7 +60,10 @@ def closing(results: Sequence[Checked]) -> str:
         return "Nothing about DRA was found."
     verdicts = Counter(checked.verdict for checked in results)
     severities = Counter(finding.severity for checked in results for finding in checked.findings)
-    objects = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in Verdict if verdicts[verdict])
+    words = {Verdict.ERROR: "in error"}
+    objects = ", ".join(
+        f"{verdicts[verdict]} {words.get(verdict, verdict)}" for verdict in Verdict if verdicts[verdict]
+    )
     findings = ", ".join(
         (
             f"{severities[severity]} advice"

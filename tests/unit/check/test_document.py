@@ -155,7 +155,7 @@ def test_the_items_of_a_typed_list_are_of_its_kind() -> None:
 def test_a_broken_document_does_not_hide_the_others() -> None:
     read = list(parse_documents("file.yaml", "a: 1\n---\nb: [\n--- # three\nc: 3\n"))
     assert [type(each) for each in read] == [Document, Checked, Document]
-    assert [each.line for each in read] == [1, 4, 5]
+    assert [each.line for each in read] == [1, 3, 5]
 
 
 def test_empty_documents_and_comments_are_nothing() -> None:
@@ -170,6 +170,8 @@ def test_json_is_read_as_yaml() -> None:
         "list": [1, 2.5, None, True],
         "empty": {},
     }
+    pair = json.dumps({"text": "\U0001f600 \\ud83d\\ude00"})
+    assert documents(pair)[0].value["text"] == "\U0001f600 \\ud83d\\ude00"
     for indent in (None, 2):
         assert documents(json.dumps(value, indent=indent, ensure_ascii=False))[0].value == value
 
