@@ -62,7 +62,9 @@ class Judge:
         """Tell the same; raises AllocationError."""
         matches = self.matches(ask, spot)
         if isinstance(matches, AllocationError):
-            raise matches
+            # The one at hand may have been met on another device, and this one is to be named.
+            again = self._judge(ask, spot)
+            raise again if isinstance(again, AllocationError) else matches
         return matches
 
     def _judge(self, ask: Ask, spot: Spot) -> bool | AllocationError:

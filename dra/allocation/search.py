@@ -274,7 +274,7 @@ class Search:
     def counter(self, pool: Pool, counter: tuple[str, str]) -> Quantity:
         """Return what is left of a shared counter."""
         taken = self._counters.get((pool, counter))
-        left = pool.counters[counter]
+        left = pool.counters.get(counter, Quantity(0))
         return left - taken if taken else left
 
     def _has_its_counters(self, spot: Spot) -> bool:

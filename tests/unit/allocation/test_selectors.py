@@ -134,3 +134,9 @@ def test_a_selector_that_reads_everything_is_asked_of_every_device() -> None:
     result = outcome(claim(request(cel=[anywhere])), *nodes)
     assert isinstance(result, Allocated)
     assert result.node == "n-9"
+
+
+def test_the_error_names_the_device_that_it_was_met_on() -> None:
+    # The first device is taken by the first claim, so that the second comes to the next one.
+    claims = [claim(request(), name="a"), claim(request(cel=[f'{MODEL} == "A100"']), name="b")]
+    assert f"on device {DRIVER}/node/gpu-1:" in message(outcome(claims, slice_of("node", gpus(2))))
