@@ -59,8 +59,6 @@ class ResourceRule(Generic[AnySettings]):
 
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
             session.record(args)
-            if not args.resource_type.startswith("kubernetes:"):
-                return
             settings = once.settings(self.settings, args.get_config(), report)
             if settings is None:
                 return
@@ -226,7 +224,9 @@ class _Verdicts(Generic[AnySettings]):
         where = f"{item.kind} {item.key}: " if item else ""
         text = f"{where}{path}: {violation.message}" if path else f"{where}{violation.message}"
         code = f" ({violation.code}, docs/findings/{violation.code}.md)" if violation.code else ""
-        self.report(f"{_ended(text)} {_ended(violation.remedy)}{code}", item.urn if item else None)
+        # The API server draws a selector's mistake over several lines.
+        text = f"{text}\n" if "\n" in text else f"{_ended(text)} "
+        self.report(f"{text}{_ended(violation.remedy)}{code}", item.urn if item else None)
 
 
 def _cannot_be_judged(unknown: Sequence[str]) -> Violation:

@@ -21,6 +21,8 @@ PACK = ROOT / "policies"
 
 # Rendering to files asks no cluster, so everything but what a cluster makes up is known at preview.
 HEAD = """
+import json
+
 import pulumi
 from pulumi_kubernetes import Provider
 from pulumi_kubernetes.apiextensions import CustomResource
@@ -45,6 +47,10 @@ def claim(name, *expressions, constraints=(), namespace="team", opts=here, **mor
     return ResourceClaim(
         name, metadata={"name": name, "namespace": namespace}, spec={"devices": devices}, opts=opts
     )
+
+def group(name, *objects):
+    opts = pulumi.ResourceOptions(provider=here.provider)
+    return ConfigGroup(name, yaml=[json.dumps(each) for each in objects], opts=opts)
 
 def pod(name, *claims, limits=None):
     return Pod(
@@ -247,14 +253,9 @@ WRONG = {
         claim("classless", cls="gpu.example.com")
     """,
     "one-mechanism": """
-        CustomResource(
-            "counted",
-            api_version="v1",
-            kind="Node",
-            metadata={"name": "node-01"},
-            others={"status": {"allocatable": {"nvidia.com/gpu": "8"}}},
-            opts=here,
-        )
+        has = {"allocatable": {"nvidia.com/gpu": "8"}}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-01"}, "status": has}
+        pulumi.CustomResource("kubernetes:core/v1:Node", "counted", node, here)  # the typed one has no status
     """,
     "no-counted-gpu-beside-claim": """
         claim("one")
@@ -350,9 +351,7 @@ def test_a_yaml_group_shows_its_objects_lists_included(program: Program) -> None
             "spec": {"devices": {"requests": requests(count=-1)}},
         }
         listed = {"apiVersion": "v1", "kind": "List", "items": [wrong("listed")]}
-        ConfigGroup(
-            "group", objs=[wrong("alone"), listed], opts=pulumi.ResourceOptions(providers=[here.provider])
-        )
+        group("files", wrong("alone"), listed)
         """
     )
     previewed = program.preview({"all": "disabled", "dra-shape": "mandatory"})
