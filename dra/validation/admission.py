@@ -7,6 +7,7 @@ unless an administrator asks for more.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from dra import codes
@@ -15,7 +16,8 @@ from dra.model import Model
 from dra.objects import DraObject
 from dra.validation import conversion, older_shapes, wire
 from dra.validation.claim import admin_access, claim_spec, class_spec
-from dra.validation.decoding import Decoder, TooLargeError
+from dra.validation.decoder import Decoder, TooLargeError
+from dra.validation.decoding import decode
 from dra.validation.metadata import metadata, template_metadata
 from dra.validation.names import label_faults, length_unit, subdomain_faults
 from dra.validation.pod import pod_spec
@@ -52,7 +54,7 @@ class Kind(Generic[Wired]):
         """Return what becomes of a document of this kind."""
         decoder = Decoder(target)
         try:
-            decoded = decoder.decode(self.model, document)
+            decoded = decode(decoder, self.model, document)
         except TooLargeError:
             return Admission(problems=[_TOO_LARGE])
         if decoded is None:
@@ -106,8 +108,13 @@ def _unserved(message: str, remedy: str) -> Problem:
 
 
 def _without_repetition(problems: Iterator[Problem]) -> list[Problem]:
-    """Return the problems, each text once for a path, as the API server's answer has them."""
-    return list({(problem.path, problem.message): problem for problem in problems}.values())
+    """Return the problems, each text once for a path, as in the API server's answer; the first of many."""
+    first = islice(problems, _MAX_PROBLEMS)
+    return list({(problem.path, problem.message): problem for problem in first}.values())
+
+
+_MAX_PROBLEMS = 1000
+"""Nobody reads more of one object."""
 
 
 _TOO_LARGE = Problem(

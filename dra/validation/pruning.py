@@ -63,6 +63,11 @@ _NEW_IN = {
 """
 
 
+def is_gated(model: type[Model], field: str) -> bool:
+    """Tell whether a field belongs to a gate at all."""
+    return (model, field) in _GATES
+
+
 def new_in(model: type[Model], field: str, target: Target) -> Target | None:
     """Return the release that brings a field, if the target does not know it yet."""
     return next(
