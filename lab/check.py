@@ -4,13 +4,14 @@ import sys
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from dra.codes import NOT_SERVED
 from dra.finding import Checked, Severity, Verdict
 from dra.gates import Target
 
@@ -122,7 +123,10 @@ def cluster_of(
         documents = read_cluster(*live)
     except ClusterError as error:
         raise typer.BadParameter(str(error), param_hint="--from-cluster") from None
-    return _of_documents(documents, target)
+    cluster = _of_documents(documents, target)
+    # What it has of an API that the target does not serve is no fault, and would not be there.
+    wrong = [each for each in cluster.wrong if each.findings[0].code != NOT_SERVED.code]
+    return replace(cluster, wrong=wrong)
 
 
 def _of_documents(documents: Sequence["Document | Checked"], target: Target) -> _Cluster:
