@@ -77,8 +77,11 @@ class ResourceRule(Generic[AnySettings]):
             verdicts.end()
 
         def remediate(args: ResourceValidationArgs) -> Any:  # noqa: ANN401 - the SDK's own type is too narrow
-            assert self.remediate is not None  # noqa: S101 - only registered if there is one
-            return self.remediate(args, read(self.settings, args.get_config()))
+            try:
+                settings = read(self.settings, args.get_config())
+            except SettingsError:  # `validate` says so
+                return None
+            return self.remediate(args, settings) if self.remediate else None
 
         return ResourceValidationPolicy(
             self.name,
@@ -190,12 +193,13 @@ class _Verdicts(Generic[AnySettings]):
     ) -> None:
         """Report what is wrong with an object, or that it cannot be judged."""
         key = item.key if item else ""
-        self.judged.add(key)
-        if item and unknown:
+        if not unknown:
+            self.judged.add(key)
+        elif item:
             if self.settings.unknown_values is UnknownValues.WARN:
                 self.unknown = self.unknown or f"{item.at}{unknown[0]}"
             else:
-                self._say(item, _cannot_be_judged(unknown))
+                self._say(item, _cannot_be_judged([f"{item.at}{path}" for path in unknown]))
         for violation in violations:
             if key in self.settings.intended:
                 self.violating.add(key)
@@ -220,7 +224,7 @@ class _Verdicts(Generic[AnySettings]):
             )
 
     def _say(self, item: KubernetesObject | None, violation: Violation) -> None:
-        path = f"{item.at if item else ''}{violation.path}"
+        path = f"{item.at}{violation.path}" if item and violation.path else violation.path
         where = f"{item.kind} {item.key}: " if item else ""
         text = f"{where}{path}: {violation.message}" if path else f"{where}{violation.message}"
         code = f" ({violation.code}, docs/findings/{violation.code}.md)" if violation.code else ""
@@ -230,9 +234,10 @@ class _Verdicts(Generic[AnySettings]):
 
 
 def _cannot_be_judged(unknown: Sequence[str]) -> Violation:
+    verb = "is" if len(unknown) == 1 else "are"
     return Violation(
         path="",
-        message=f"cannot be judged at preview: {' and '.join(unknown)} is not known before the update",
+        message=f"cannot be judged at preview: {' and '.join(unknown)} {verb} not known before the update",
         remedy="Write a plain value there, or set `unknownValues` of this policy to `warn`, "
         "and the update judges it",
     )

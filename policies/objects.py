@@ -76,9 +76,8 @@ def objects_of(
 
     The token stands in for an `apiVersion` and `kind` that the program left out.
     """
-    _, _, token = resource_type.partition(TYPE_PREFIX)
-    version, _, kind = token.rpartition(":")
-    if not version or kind.endswith("Patch"):
+    version, _, kind = resource_type.removeprefix(TYPE_PREFIX).rpartition(":")
+    if not resource_type.startswith(TYPE_PREFIX) or not version or kind.endswith("Patch"):
         return
     value, unknown = plain(props)
     document = {"apiVersion": version.removeprefix("core/"), "kind": kind} | value

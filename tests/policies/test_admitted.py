@@ -78,6 +78,15 @@ def test_each_item_of_a_list_is_judged_at_its_place() -> None:
     assert said.startswith("ResourceClaim team/two: items[1].spec.devices.requests[0].exactly.count: ")
 
 
+def test_an_unknown_value_in_a_list_is_named_with_its_place() -> None:
+    items = [claim(count=UNKNOWN, allocationMode=UNKNOWN).inputs]
+    (said,) = run(SHAPE, [Resource({"apiVersion": DRA, "kind": "ResourceClaimList", "items": items})])
+    at = "items[0].spec.devices.requests[0].exactly"
+    assert f"{at}.count and {at}.allocationMode are not known before the update" in said or (
+        f"{at}.allocationMode and {at}.count are not known before the update" in said
+    )
+
+
 def test_what_is_not_about_dra_passes_by() -> None:
     for props in (
         {"apiVersion": "v1", "kind": "ConfigMap", "data": {"spec": "x"}},

@@ -72,6 +72,12 @@ def test_an_unknown_value_elsewhere_is_nobodys_business() -> None:
     )
 
 
+def test_what_is_unknown_of_an_intended_violation_is_told_as_that() -> None:
+    intended = TEAM | {"intended": {"n/gpu": "a lesson on labels"}}
+    (said,) = run(REQUIRED_LABELS, [claim({"name": "gpu", "namespace": "n", "labels": UNKNOWN})], intended)
+    assert "cannot be judged at preview: metadata.labels is not known" in said
+
+
 def test_an_intended_violation_is_silent_and_one_that_is_none_is_told() -> None:
     intended = TEAM | {"intended": {"n/gpu": "a lesson on labels"}}
     assert run(REQUIRED_LABELS, [claim({"name": "gpu", "namespace": "n"})], intended) == []

@@ -75,7 +75,11 @@ def test_odd_properties_make_no_traceback(props: dict[str, Any]) -> None:
 
 
 def test_patches_components_and_other_providers_are_no_objects() -> None:
-    for type_ in ("kubernetes:resource.k8s.io/v1:ResourceClaimPatch", "pulumi:pulumi:Stack", "a:b:C"):
+    for type_ in (
+        "kubernetes:resource.k8s.io/v1:ResourceClaimPatch",
+        "pulumi:pulumi:Stack",
+        "a:kubernetes:v1:C",
+    ):
         assert objects(Resource(CLAIM, type_=type_)) == []
 
 
