@@ -30,6 +30,7 @@ def cases(parts: int, of: int) -> settings:
     )
 
 
+VERDICTS = {Allocated: "allocated", Failed: "error", Unsatisfied: "pending"}
 GRANTED = {"resource.kubernetes.io/admin-access": "true"}
 
 

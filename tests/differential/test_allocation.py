@@ -6,14 +6,13 @@ from claims import claims_of_a_pod
 from hypothesis import given, seed
 from hypothesis import strategies as st
 from inventories import Cluster, Document, clusters
-from judging import SEED, ask, cases, inventory, our_allocation, our_devices, their_devices
+from judging import SEED, VERDICTS, ask, cases, inventory, our_allocation, our_devices, their_devices
 from referee import Referee
 
-from dra.allocation import Allocated, Failed, Unsatisfied
+from dra.allocation import Allocated
 
 PODS = 4
 """Of each cluster, each judged alone: making up a cluster takes longer than judging a pod."""
-VERDICTS = {Allocated: "allocated", Failed: "error", Unsatisfied: "pending"}
 
 
 @seed(SEED)
