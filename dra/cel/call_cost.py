@@ -1,4 +1,4 @@
-"""What a call can cost at most, by the sizes of its arguments: the API server's estimate, function by function.
+"""What a call can cost at most by the sizes of its arguments: the API server's estimate by function.
 
 Source: `checker/cost.go` and `ext` of cel-go 0.29, `k8s.io/apiserver/pkg/cel/library/cost.go` and
 `k8s.io/dynamic-resource-allocation/cel/compile.go`, Kubernetes 1.37.2.
@@ -70,6 +70,7 @@ class Operand:
 
     @property
     def size(self) -> Range:
+        """The size, which the limits of a ResourceSlice tell where the expression does not."""
         return self.computed or path_size(self.path) or UNKNOWN
 
 
@@ -80,7 +81,7 @@ class Estimate(NamedTuple):
     size: Range | None = None
 
 
-def path_size(path: Path) -> Range | None:
+def path_size(path: Path) -> Range | None:  # noqa: PLR0911 - one return for each kind of path
     """Return the size of what a path below `device` leads to, by the limits of a ResourceSlice."""
     match path:
         case ("device",):
@@ -110,7 +111,9 @@ def known(operand: Operand) -> Range:
     return operand.computed or UNKNOWN
 
 
-def standard_call(overload: str, target: Operand | None, arguments: list[Operand]) -> Estimate:
+def standard_call(  # noqa: C901, PLR0911, PLR0912 - one return for each function
+    overload: str, target: Operand | None, arguments: list[Operand]
+) -> Estimate:
     """Return the cost of a call of CEL's own functions: 1 if it is not known to take longer."""
     sizes = [known(argument) for argument in arguments]
     match overload, target, sizes:
@@ -158,7 +161,9 @@ def _matching(text: Range, pattern: Range) -> Range:
     return (text + ONE).scaled(_TRAVERSAL).times(pattern.scaled(_REGEX))
 
 
-def extension_call(overload: str, target: Operand | None, arguments: list[Operand]) -> Estimate | None:
+def extension_call(  # noqa: PLR0911 - one return for each function
+    overload: str, target: Operand | None, arguments: list[Operand]
+) -> Estimate | None:
     """Return the cost of a call of the set and list libraries."""
     if overload.startswith("list_sets_"):
         factor = 2 if overload == "list_sets_equivalent_list" else 1
@@ -223,7 +228,7 @@ _ADDRESS = Range(4, 16)
 _LONGEST_FORMAT, _LONGEST_NAME = 64, 128
 
 
-def kubernetes_call(
+def kubernetes_call(  # noqa: C901, PLR0911, PLR0912 - one return for each function
     function: str, overload: str, target: Operand | None, arguments: list[Operand]
 ) -> Estimate | None:
     """Return the cost of a call of the Kubernetes and string libraries."""

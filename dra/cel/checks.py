@@ -1,7 +1,7 @@
 """What the API server checks beyond types: lists and maps of one kind, formats, and readable constants.
 
-Source: the validators that `k8s.io/apiserver/pkg/cel/environment/base.go` lists, in cel-go 0.29 (`cel/validator.go`,
-`ext/formatting.go`), and `interpreter/decorators.go`.
+Source: the validators that `k8s.io/apiserver/pkg/cel/environment/base.go` lists; `cel/validator.go`,
+`ext/formatting.go` and `interpreter/decorators.go` of cel-go 0.29.
 """
 
 from collections.abc import Iterator, Sequence

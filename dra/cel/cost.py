@@ -88,7 +88,7 @@ class _Estimator:
         self._sizes: dict[int, Range] = {}
         self._entries: dict[int, _Entries] = {}
 
-    def cost(self, node: Node) -> Range:
+    def cost(self, node: Node) -> Range:  # noqa: PLR0911 - one return for each kind of node
         match node:
             case Name():
                 variable = self._variable(node.name)
@@ -169,6 +169,8 @@ class _Estimator:
                 left, right = map(self._entry_sizes, node.arguments)
                 if left and right:
                     self._entries[node.id] = left.union(right)
+            case _:
+                pass
         standard = standard_call(overload, target, arguments)
         return Estimate(standard.cost + spent, standard.size)
 

@@ -1,32 +1,20 @@
 """Evaluation of a checked expression, as the API server's and the scheduler's runtime (cel-go) does it.
 
-Google's runtime in `cel-expr-python` cannot stand in for it: it takes a version that is compared with a string
-for merely different where the scheduler fails the pod, knows no maps with a default, no limit on the cost,
-and says other things. So the checked expression is turned into closures here.
+Google's `cel-expr-python` parses and checks, but its runtime cannot stand in for this: it takes a version that
+is compared with a string for merely different, where the scheduler fails the pod; it knows no maps with
+a default and no limit on the cost; and it says other things. So checked expressions become closures here.
 Source: `interpreter` of cel-go 0.29; `k8s.io/dynamic-resource-allocation/cel/compile.go`, Kubernetes 1.37.2.
 """
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import (  # noqa: F401 # pyright: ignore[reportUnusedImport] - they enter functions
-    Value,
-    call,
-    collections,
-    conversions,
-    formats,
-    formatting,
-    is_known,
-    network,
-    operators,
-    quantities,
-    text,
-    times,
-)
+from dra.cel.functions import call, collections, conversions, is_known, operators
 from dra.cel.scope import Failed, Lazy, Program, Scope, nested_scope
 from dra.cel.semver import Semver
 from dra.cel.syntax import Call, Comprehension, ListOf, Literal, MapOf, Message, Name, Node, Select, is_bind
-from dra.cel.values import NONE, Optional, TypeValue, Uint, map_key, type_name
+from dra.cel.values import NONE, Optional, TypeValue, Uint, Value, is_list, is_map, map_key, type_name
 
 
 class Attributes(dict[str, Value]):
@@ -41,7 +29,7 @@ def program(expression: Node) -> Callable[[dict[str, Value]], Value]:
     return lambda variables: run(Scope(variables))
 
 
-def _compile(node: Node) -> Program:
+def _compile(node: Node) -> Program:  # noqa: PLR0911 - one return for each kind of node
     match node:
         case Literal():
             value = node.value
@@ -181,7 +169,7 @@ def _function(name: str, parts: Sequence[Program]) -> Program:
     def run(scope: Scope) -> Value:
         arguments = [part(scope) for part in parts]
         for argument in arguments:
-            if isinstance(argument, str | bytes | list | dict):
+            if is_list(argument) or is_map(argument) or isinstance(argument, str | bytes):
                 scope.spend(len(argument) // 10 + 1)
         return call(name, arguments)
 
@@ -194,11 +182,11 @@ def _in_constants(parts: Sequence[Program], among: ListOf) -> Program:
         isinstance(element, Literal) and isinstance(element.value, bool | int | float | str)
         for element in among.elements
     )
-    unhashable = {Semver: "cel.Semver", bytes: "types.Bytes"} if constant else {}
+    unhashable: dict[type, str] = {Semver: "cel.Semver", bytes: "types.Bytes"} if constant else {}
 
     def run(scope: Scope) -> Value:
         element = parts[0](scope)
-        if name := unhashable.get(type(element)):
+        if name := unhashable.get(type(cast("object", element))):
             raise EvaluationError(f"internal error: runtime error: hash of unhashable type {name}")
         return operators.contains(element, parts[1](scope))
 
@@ -210,7 +198,7 @@ def _addition(parts: Sequence[Program]) -> Program:
 
     def run(scope: Scope) -> Value:
         total = operators.add(left(scope), right(scope))
-        if isinstance(total, str | bytes | list):
+        if is_list(total) or isinstance(total, str | bytes):
             scope.spend(len(total) // 10)
         return total
 

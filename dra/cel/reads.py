@@ -17,16 +17,16 @@ _LOOKUPS = {"_[_]", "_?._", "_[?_]"}
 class Reads:
     """The keys that are read, those of them with and without a guard, and whether more may be."""
 
-    keys: set[Key] = field(default_factory=set)
-    guarded: set[Key] = field(default_factory=set)
-    unguarded: set[Key] = field(default_factory=set)
+    keys: set[Key] = field(default_factory=set[Key])
+    guarded: set[Key] = field(default_factory=set[Key])
+    unguarded: set[Key] = field(default_factory=set[Key])
     driver: bool = False
     multiple_allocations: bool = False
     everything: bool = False
 
 
 def reads(expression: Node) -> Reads:
-    """Return what an expression reads. `has`, `.?`, `[?]` and `in` guard a key; optional chains do from there on."""
+    """Return what an expression reads; `has`, `.?`, `[?]` and `in` guard a key, as does a chain of `.?`."""
     found = Reads()
     _visit(expression, {}, found, guarded=False)
     return found
@@ -78,9 +78,7 @@ def _path(node: Node, bound: dict[str, _Path]) -> tuple[_Path | None, bool]:
     """Return the path below `device` that a node stands for, if it is one, and whether it may be absent."""
     match node:
         case Name():
-            return (("device",) if node.name == "device" else None) if node.name not in bound else bound[
-                node.name
-            ], False
+            return bound.get(node.name, ("device",) if node.name == "device" else None), False
         case Select():
             path, optional = _path(node.operand, bound)
             return ((*path, node.field) if path is not None else None), optional
@@ -101,6 +99,7 @@ def nodes(node: Node) -> Iterator[Node]:
 
 
 def children(node: Node) -> Iterator[Node]:
+    """Return the parts of an expression."""
     match node:
         case Select():
             yield node.operand

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from dra.cel.cost import LIMIT
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import Value
+from dra.cel.values import Value
 
 
 class Scope:
@@ -45,6 +45,7 @@ class Lazy:
         self._value: Value = None
 
     def __call__(self) -> Value:
+        """Return the value, evaluated the first time."""
         if self._part:
             self._value = self._part(self._scope)
             self._part = None
@@ -60,6 +61,7 @@ class Failed(Lazy):
         self._error = error
 
     def __call__(self) -> Value:
+        """Fail as the step did."""
         raise self._error
 
 

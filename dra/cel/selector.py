@@ -30,7 +30,7 @@ _VIEWS_KEPT = 50_000
 
 
 class _View:
-    """A device as selectors see it: plain values by key, each with its type, as 1 and true are not the same."""
+    """A device as selectors see it: plain values by key, with their types, as 1 and true are not the same."""
 
     __slots__ = ("device", "driver", "likenesses", "values")
 
@@ -148,7 +148,7 @@ class Selector:
         self._verdicts: dict[int, bool | EvaluationError] = {}
 
     def matches(self, driver: str, device: Device) -> bool:
-        """Tell whether a device satisfies the selector; raise EvaluationError where the scheduler fails the pod."""
+        """Tell whether a device is selected; raise EvaluationError where the scheduler fails the pod."""
         view = _view(driver, device)
         # What the expression does not read of a device cannot change the verdict.
         likeness = view.likenesses.get(self._shape.number)
@@ -221,7 +221,7 @@ def _google_checked(expression: str, target: Target) -> Node:
 
 
 def _exists_one(expression: str, problems: list[Problem]) -> str | None:
-    """Return an expression with exists_one of two variables spelled existsOne, as Google's parser alone has it."""
+    """Return an expression with exists_one of two variables spelled existsOne, which Google's parser has."""
     respelled = expression
     for problem in problems:
         start = problem.position - len("exists_one")
@@ -250,7 +250,7 @@ _PRESENT = re.compile(
     r"""|has(?P<asked>\(\s*device\s*\.\s*(?:attributes|capacity)\s*\))""",
     re.DOTALL,
 )
-"""`has(device.capacity)`, which the checker takes for the variable: it is always there. Strings are let alone."""
+"""`has(device.capacity)`, which the checker takes for the variable, always holds. Strings are let alone."""
 
 
 def _as_true(found: re.Match[str]) -> str:

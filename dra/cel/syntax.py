@@ -130,7 +130,7 @@ _WELL_KNOWN = {1: "any", 2: "google.protobuf.Timestamp", 3: "google.protobuf.Dur
 
 
 def decode(serialized: bytes) -> Node:
-    """Return the expression in what `Expression.serialize()` returned: a CheckedExpr or ParsedExpr in an Any."""
+    """Return the expression in what `Expression.serialize()` gave: a CheckedExpr or ParsedExpr in an Any."""
     envelope = fields_of(serialized)
     fields = fields_of(one_bytes(envelope, 2))
     if one_text(envelope, 1).endswith("ParsedExpr"):
@@ -236,7 +236,7 @@ class _Decoder:
 
 
 def _qualified(name: Name) -> Node:
-    """Return `device.attributes`, which the environment declares as one name, as the selection that it reads as."""
+    """Return `device.attributes`, which the environment declares as one name, as a selection."""
     variable, dot, field = name.name.partition(".")
     if not dot or variable != "device":
         return name
@@ -245,7 +245,7 @@ def _qualified(name: Name) -> Node:
     return Select(id=name.id, type=name.type, position=name.position, operand=device, field=field, test=False)
 
 
-def _constant(fields: Fields) -> object:
+def _constant(fields: Fields) -> object:  # noqa: PLR0911 - one return for each kind of constant
     for number, values in fields.items():
         value = values[-1]
         match number, value:
@@ -267,7 +267,7 @@ def _constant(fields: Fields) -> object:
 
 
 @cache
-def _type(data: bytes) -> Type:  # noqa: PLR0911 - one return for each kind of type
+def _type(data: bytes) -> Type:  # noqa: C901, PLR0911 - one return for each kind of type
     for number, values in fields_of(data).items():
         value = values[-1]
         nested = fields_of(value) if isinstance(value, bytes) and number in {6, 7, 14} else {}

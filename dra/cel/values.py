@@ -7,12 +7,15 @@ Source: `common/types` of cel-go 0.29 and `k8s.io/apiserver/pkg/cel`, Kubernetes
 import ipaddress
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import SplitResult
 
 from dra.cel.errors import EvaluationError
 from dra.cel.semver import Semver
 from dra.quantity import Quantity
+
+Value = Any
+"""A value of CEL."""
 
 MIN_INT, MAX_INT, MAX_UINT = -(2**63), 2**63 - 1, 2**64 - 1
 
@@ -159,27 +162,42 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def map_key(key: Any) -> Any:
+def is_list(value: Value) -> TypeGuard[list[Value]]:
+    """Tell whether a value is a list."""
+    return isinstance(value, list)
+
+
+def is_map(value: Value) -> TypeGuard[dict[Value, Value]]:
+    """Tell whether a value is a map."""
+    return isinstance(value, dict)
+
+
+def is_key(value: Value) -> bool:
+    """Tell whether a value can be a key of a map."""
+    return isinstance(value, str | bool | int | float)
+
+
+def map_key(key: Value) -> Value:
     """Return what a key is held under: Python takes True for 1, CEL does not."""
     return (key,) if isinstance(key, bool) else key
 
 
-def from_map_key(key: Any) -> Any:
+def from_map_key(key: Value) -> Value:
     """Return the key that is held under this."""
-    return key[0] if isinstance(key, tuple) else key
+    return True in key if isinstance(key, tuple) else key
 
 
-def equal(left: Any, right: Any) -> bool:
+def equal(left: Value, right: Value) -> bool:  # noqa: PLR0911 - one return for each kind of values
     """Tell whether two values are equal; raise EvaluationError where Kubernetes' types do not compare."""
     if left is None or right is None:
         return left is right
     if is_number(left) and is_number(right):
         return left == right
-    if isinstance(left, list):
-        return isinstance(right, list) and len(left) == len(right) and all(map(_not_unequal, left, right))
-    if isinstance(left, dict):
+    if is_list(left):
+        return is_list(right) and len(left) == len(right) and all(map(_not_unequal, left, right))
+    if is_map(left):
         return (
-            isinstance(right, dict)
+            is_map(right)
             and len(left) == len(right)
             and all(key in right and _not_unequal(value, right[key]) for key, value in left.items())
         )
@@ -195,7 +213,7 @@ def equal(left: Any, right: Any) -> bool:
     return same and left == right
 
 
-def _not_unequal(left: Any, right: Any) -> bool:
+def _not_unequal(left: Value, right: Value) -> bool:
     """Tell whether two elements are equal or cannot be compared: cel-go takes only a plain no for a no."""
     try:
         return equal(left, right)
@@ -203,7 +221,7 @@ def _not_unequal(left: Any, right: Any) -> bool:
         return True
 
 
-def equals(left: Any, right: Any) -> bool:
+def equals(left: Value, right: Value) -> bool:
     """Tell whether two values are equal, taking those that cannot be compared for different."""
     try:
         return equal(left, right)
@@ -211,7 +229,7 @@ def equals(left: Any, right: Any) -> bool:
         return False
 
 
-def compare(left: Any, right: Any) -> int:
+def compare(left: Value, right: Value) -> int:
     """Return -1, 0 or 1 for an ordered pair; raise EvaluationError for others."""
     if is_number(left) and is_number(right):
         if math.isnan(left) or math.isnan(right):

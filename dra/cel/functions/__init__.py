@@ -2,13 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cache
+from importlib import import_module
 
 from dra.cel.errors import EvaluationError
-from dra.cel.values import type_name
-
-Value = Any
-"""A value of CEL, of which `dra.cel.values` tells."""
+from dra.cel.values import Value, type_name
 
 Function = Callable[..., Value]
 
@@ -45,8 +43,29 @@ def function(signature: str) -> Callable[[Function], Function]:
     return enter
 
 
+_MODULES = (
+    "collections",
+    "conversions",
+    "formats",
+    "formatting",
+    "network",
+    "operators",
+    "quantities",
+    "text",
+    "times",
+)
+
+
+@cache
+def _load() -> None:
+    """Load the modules of this package, which enter their functions."""
+    for name in _MODULES:
+        import_module(f"{__name__}.{name}")
+
+
 def call(name: str, arguments: Sequence[Value]) -> Value:
     """Return the function's value; raise EvaluationError if no overload takes the arguments."""
+    _load()
     kinds = [type_name(argument) for argument in arguments]
     for parameters, implementation in _TABLE.get(name, ()):
         if len(parameters) == len(kinds) and all(
@@ -60,4 +79,5 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
 
 def is_known(name: str) -> bool:
     """Tell whether there is such a function."""
+    _load()
     return name in _TABLE

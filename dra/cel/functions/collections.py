@@ -8,7 +8,7 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import Value, function
+from dra.cel.functions import function
 from dra.cel.functions.operators import add
 from dra.cel.values import (
     NONE,
@@ -16,8 +16,10 @@ from dra.cel.values import (
     Optional,
     Timestamp,
     Uint,
+    Value,
     compare,
     equals,
+    is_list,
     is_number,
     map_key,
     type_name,
@@ -82,7 +84,7 @@ def _last_index_of(items: list[Value], item: Value) -> int:
 
 @function("includes(dyn, dyn)")
 def _includes(items: Value, item: Value) -> bool:
-    return any(equals(other, item) for other in items) if isinstance(items, list) else equals(items, item)
+    return any(equals(other, item) for other in items) if is_list(items) else equals(items, item)
 
 
 @function("slice(list, int, int)")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import Value, function
+from dra.cel.functions import function
 from dra.cel.values import (
     MAX_INT,
     MAX_UINT,
@@ -19,6 +19,7 @@ from dra.cel.values import (
     Timestamp,
     TypeValue,
     Uint,
+    Value,
     checked_int,
     checked_timestamp,
     checked_uint,
@@ -142,7 +143,7 @@ def to_string(value: Value) -> str:
     return text(value)
 
 
-def text(value: Value) -> str:
+def text(value: Value) -> str:  # noqa: PLR0911 - one return for each kind of value
     """Return a value as it is printed."""
     match value:
         case bool():

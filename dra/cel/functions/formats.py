@@ -4,6 +4,7 @@ Source: `k8s.io/apiserver/pkg/cel/library/format.go`, Kubernetes 1.37.2.
 """
 
 import re
+from collections.abc import Callable
 from datetime import date
 
 from dra.cel.functions import function
@@ -27,8 +28,10 @@ _FORMATS: dict[str, tuple[int, str]] = {
     "date": (10, r"[0-9]{4}-(0[1-9]|1[012])-(0[1-9]|[12][0-9]|3[01])"),
     "datetime": (
         99,
-        r"(?i)[0-9]{4}-(0[1-9]|1[012])-(0[1-9]|[12][0-9]|3[01])[T ]"
-        r"([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})",
+        (
+            r"(?i)[0-9]{4}-(0[1-9]|1[012])-(0[1-9]|[12][0-9]|3[01])[T ]"
+            r"([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
+        ),
     ),
 }
 """The longest text of a format and its pattern; URIs are read by Go's rules."""
@@ -63,5 +66,9 @@ def _validate(named: Format, text: str) -> Optional:
     return Optional([problem], present=True) if problem else NONE
 
 
+def _format(name: str) -> Callable[[], Format]:
+    return lambda: Format(name)
+
+
 for _name in (*_FORMATS, "uri"):
-    function(f"format.{_name}()")(lambda name=_name: Format(name))
+    function(f"format.{_name}()")(_format(_name))

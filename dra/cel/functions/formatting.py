@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import Value, function
+from dra.cel.functions import function
 from dra.cel.functions.conversions import text, to_double
-from dra.cel.values import Duration, Timestamp, TypeValue, from_map_key, type_name
+from dra.cel.values import Duration, Timestamp, TypeValue, Value, from_map_key, is_list, is_map, type_name
 
 CLAUSE = re.compile(
     r"%(?:(?P<percent>%)|(?:\.(?P<precision>\d+))?(?P<clause>[sdfebxXo])|(?P<wrong>.?))", re.DOTALL | re.ASCII
@@ -25,8 +25,10 @@ PRINTED = (
 CLAUSES = {
     "s": (
         PRINTED,
-        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, "
-        "and timestamps",
+        (
+            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, "
+            "durations, and timestamps"
+        ),
     ),
     "d": (_WHOLE, "decimal clause can only be used on integers"),
     "f": (_NUMBERS, "fixed-point clause can only be used on doubles"),
@@ -73,7 +75,7 @@ def _printed(clause: str, precision: str | None, value: Value) -> str:
     kinds, refusal = CLAUSES[clause]
     if type_name(value) not in kinds:
         raise EvaluationError(f"error during formatting: {refusal}, was given {type_name(value)}")
-    digits = min(int(precision or _PRECISION), _LONGEST)
+    digits = min(int((precision or str(_PRECISION))[:9]), _LONGEST)
     match clause, value:
         case "s", _:
             return _plain(value)
@@ -107,12 +109,12 @@ def _plain(value: Value) -> str:
             return text(value)
 
 
-def _nested(value: Value) -> str:
+def _nested(value: Value) -> str:  # noqa: PLR0911 - one return for each kind of value
     """Return a value as it stands in a list or a map: as it would be written in an expression."""
     match value:
-        case list():
+        case _ if is_list(value):
             return f"[{', '.join(map(_nested, value))}]"
-        case dict():
+        case _ if is_map(value):
             entries = sorted(f"{_nested(from_map_key(key))}:{_nested(held)}" for key, held in value.items())
             return f"{{{', '.join(entries)}}}"
         case str():

@@ -32,7 +32,7 @@ def _is_url(text: str) -> bool:
     return url_problem(text) is None
 
 
-def url_problem(text: str) -> str | None:
+def url_problem(text: str) -> str | None:  # noqa: PLR0911 - one return for each problem
     """Return why Go's url.ParseRequestURI refuses a text, or None."""
     if not text:
         return "empty url"
@@ -100,7 +100,8 @@ def _ip(text: str) -> Address:
         address = ipaddress.ip_address(text)
     except ValueError:
         raise EvaluationError(
-            f'IP Address "{text}" parse error during conversion from string: ParseAddr("{text}"): unable to parse IP'
+            f'IP Address "{text}" parse error during conversion from string: '
+            f'ParseAddr("{text}"): unable to parse IP'
         ) from None
     if isinstance(address, ipaddress.IPv6Address):
         if address.scope_id:
@@ -160,25 +161,18 @@ def _is_global_unicast(address: Address) -> bool:
 
 @function("cidr(string)")
 def _cidr(text: str) -> Cidr:
+    prefix = "network address parse error during conversion from string: "
     address, _, length = text.rpartition("/")
     try:
         parsed = ipaddress.ip_address(address)
-        if (
-            not re.fullmatch("0|[1-9][0-9]{0,2}", length, re.ASCII)
-            or int(length) > parsed.max_prefixlen
-            or "%" in address
-        ):
-            raise ValueError
     except ValueError:
-        raise EvaluationError(
-            "network address parse error during conversion from string: "
-            f'network address parse error during conversion from string: netip.ParsePrefix("{text}"): no prefix'
-        ) from None
+        parsed = None
+    # Go takes no zone and no number with a leading zero here.
+    fits = parsed and "%" not in address and re.fullmatch("0|[1-9][0-9]{0,2}", length, re.ASCII)
+    if parsed is None or not fits or int(length) > parsed.max_prefixlen:
+        raise EvaluationError(f'{prefix}{prefix}netip.ParsePrefix("{text}"): no prefix')
     if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
-        raise EvaluationError(
-            "network address parse error during conversion from string: "
-            f'IPv4-mapped IPv6 address "{text}" is not allowed'
-        )
+        raise EvaluationError(f'{prefix}IPv4-mapped IPv6 address "{text}" is not allowed')
     return Cidr(parsed, int(length))
 
 

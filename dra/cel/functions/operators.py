@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import Value, function
+from dra.cel.functions import function
 from dra.cel.functions.conversions import text
 from dra.cel.values import (
     MIN_INT,
@@ -16,6 +16,7 @@ from dra.cel.values import (
     Timestamp,
     TypeValue,
     Uint,
+    Value,
     checked_int,
     checked_timestamp,
     checked_uint,
@@ -23,6 +24,9 @@ from dra.cel.values import (
     equal,
     equals,
     from_map_key,
+    is_key,
+    is_list,
+    is_map,
     is_number,
     map_key,
     type_name,
@@ -38,8 +42,12 @@ def add(left: Value, right: Value) -> Value:
     match left, right:
         case bool(), _:
             raise EvaluationError("no such overload: _+_")
-        case (str(), str()) | (bytes(), bytes()) | (list(), list()):
+        case str(), str():
             return left + right
+        case bytes(), bytes():
+            return left + right
+        case _ if is_list(left) and is_list(right):
+            return [*left, *right]
         case Duration(), Duration():
             return _duration(left.nanoseconds + right.nanoseconds)
         case (Timestamp(), Duration()) | (Duration(), Timestamp()):
@@ -67,10 +75,10 @@ def multiply(left: Value, right: Value) -> Value:
 def divide(left: Value, right: Value) -> Value:
     """Return the quotient, of integers without its fraction."""
     if isinstance(left, float) and isinstance(right, float):
-        if right == 0:
+        if right == 0.0:
             return (
                 math.nan
-                if left == 0 or math.isnan(left)
+                if left == 0.0 or math.isnan(left)
                 else math.copysign(math.inf, left) * math.copysign(1, right)
             )
         return left / right
@@ -125,19 +133,19 @@ def invert(value: Value) -> bool:
 
 def contains(element: Value, container: Value) -> bool:
     """Tell whether a list has an element or a map has a key."""
-    if isinstance(container, dict):
-        return isinstance(element, str | bool | int | float) and map_key(element) in container
-    if isinstance(container, list):
+    if is_map(container):
+        return is_key(element) and map_key(element) in container
+    if is_list(container):
         return any(equals(element, item) for item in container)
     raise EvaluationError("no such overload")
 
 
 def find(container: Value, key: Value) -> Optional:
     """Return what a map has under a key or a list at an index, or none."""
-    if isinstance(container, dict):
-        held = map_key(key) if isinstance(key, str | bool | int | float) else None
+    if is_map(container):
+        held = map_key(key) if is_key(key) else None
         return Optional(container[held], present=True) if held in container else Optional()
-    if isinstance(container, list):
+    if is_list(container):
         index = _index(key)
         return Optional(container[index], present=True) if 0 <= index < len(container) else Optional()
     return Optional()
@@ -179,9 +187,15 @@ _ORDERED = {
     *("google.protobuf.Timestamp", "google.protobuf.Duration"),
 }
 
+
+def unequal(left: Value, right: Value) -> bool:
+    """Tell whether two values are not equal, or cannot be compared."""
+    return not equals(left, right)
+
+
 OPERATORS: dict[str, Callable[..., Value]] = {
     "_==_": equal,
-    "_!=_": lambda left, right: not equals(left, right),
+    "_!=_": unequal,
     "_+_": add,
     "_-_": subtract,
     "_*_": multiply,
@@ -215,9 +229,9 @@ def type_of(value: Value) -> TypeValue:
 
 
 def iterated(value: Value, *, pairs: bool) -> list[tuple[Value, Value]]:
-    """Return what a comprehension goes through: elements or keys, or with `pairs` indices or keys and values."""
-    if isinstance(value, list):
+    """Return what a loop goes through: elements or keys, and with `pairs` indices or keys with the values."""
+    if is_list(value):
         return list(enumerate(value)) if pairs else [(item, None) for item in value]
-    if isinstance(value, dict):
+    if is_map(value):
         return [(from_map_key(key), held) for key, held in value.items()]
     raise EvaluationError(f"got '{type_name(value)}', expected iterable type")

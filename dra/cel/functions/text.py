@@ -5,16 +5,20 @@ Source: `ext/strings.go` of cel-go 0.29 (version 2), `k8s.io/apiserver/pkg/cel/l
 """
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dra.cel.errors import EvaluationError
-from dra.cel.functions import Value, function
+from dra.cel.functions import function
+from dra.cel.values import Value
 
 if TYPE_CHECKING:
     from cel_expr_python.cel import Env, Expression
 
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
-_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+)
 """What Go takes for white space."""
 
 
@@ -204,7 +208,8 @@ def _group(pattern: str, position: int) -> str:
 
 @cache
 def _environment() -> "Env":
-    from cel_expr_python import cel  # noqa: PLC0415 - loaded late, see dra.cel.environment
+    # Loaded late, as in dra.cel.environment.
+    from cel_expr_python import cel  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs] - it has none
 
     config = "name: text\nextensions:\n- name: optional\n- name: regex\n"
     variables = {"text": cel.Type.STRING, "pattern": cel.Type.STRING}
@@ -216,7 +221,7 @@ def _expression(source: str) -> "Expression":
     return _environment().compile(source)
 
 
-def _run(source: str, **data: Any) -> Any:
+def _run(source: str, **data: Value) -> Value:
     """Return what Google's runtime makes of a call."""
     try:
         value = _expression(source).eval(data=data)

@@ -12,7 +12,7 @@ from dra.cel.errors import EvaluationError
 from dra.cel.functions import function
 from dra.cel.functions.conversions import EPOCH
 from dra.cel.functions.operators import quotient
-from dra.cel.values import Timestamp
+from dra.cel.values import Duration, Timestamp
 
 _SECOND = 10**9
 
@@ -42,23 +42,35 @@ _FIELDS: dict[str, Callable[[datetime], int]] = {
 }
 
 
-def _enter_times() -> None:
-    for name, read in _FIELDS.items():
+def _of_times(read: Callable[[datetime], int]) -> Callable[..., int]:
+    def of_time(value: Timestamp, zone: str = "") -> int:
+        moment = EPOCH + timedelta(seconds=value.nanoseconds // _SECOND)
+        try:
+            return read(moment.astimezone(_zone(zone)))
+        except OverflowError:
+            raise EvaluationError("timestamp overflow") from None
 
-        def of_time(value: Timestamp, zone: str = "", read: Callable[[datetime], int] = read) -> int:
-            moment = EPOCH + timedelta(seconds=value.nanoseconds // _SECOND)
-            try:
-                return read(moment.astimezone(_zone(zone)))
-            except OverflowError:
-                raise EvaluationError("timestamp overflow") from None
-
-        function(f"{name}(timestamp)")(of_time)
-        function(f"{name}(timestamp, string)")(of_time)
-    function("getMilliseconds(timestamp)")(lambda value: value.nanoseconds // 10**6 % 1000)
-    function("getMilliseconds(timestamp, string)")(lambda value, _: value.nanoseconds // 10**6 % 1000)
-    for name, unit in (("getHours", 3600 * _SECOND), ("getMinutes", 60 * _SECOND), ("getSeconds", _SECOND)):
-        function(f"{name}(duration)")(lambda value, unit=unit: quotient(value.nanoseconds, unit))
-    function("getMilliseconds(duration)")(lambda value: quotient(value.nanoseconds, 10**6))
+    return of_time
 
 
-_enter_times()
+def _of_durations(unit: int) -> Callable[[Duration], int]:
+    return lambda value: quotient(value.nanoseconds, unit)
+
+
+@function("getMilliseconds(timestamp)")
+@function("getMilliseconds(timestamp, string)")
+def _milliseconds(value: Timestamp, _zone: str = "") -> int:
+    return value.nanoseconds // 10**6 % 1000
+
+
+for _name, _read in _FIELDS.items():
+    function(f"{_name}(timestamp)")(_of_times(_read))
+    function(f"{_name}(timestamp, string)")(_of_times(_read))
+
+for _name, _unit in (
+    ("getHours", 3600 * _SECOND),
+    ("getMinutes", 60 * _SECOND),
+    ("getSeconds", _SECOND),
+    ("getMilliseconds", 10**6),
+):
+    function(f"{_name}(duration)")(_of_durations(_unit))
