@@ -3,6 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from dra.finding import Checked, Finding, Severity, Verdict
 
@@ -33,7 +34,16 @@ def subject(checked: Checked) -> str:
 def sentence(finding: Finding) -> str:
     """Return a finding in one line: where in the object, what, and what to do."""
     where = f"{finding.path}: " if finding.path else ""
-    return printable(f"{on_one_line(where)}{finding.message} {finding.remedy}".strip())
+    # The API server's own words do not end as sentences do.
+    stop = "" if finding.message.endswith((".", "?", "!")) else "."
+    return printable(f"{on_one_line(where)}{finding.message}{stop} {finding.remedy}".strip())
+
+
+def from_here(file: str) -> str:
+    """Return a file's path from where the checker was started, if it is below there."""
+    path = Path(file)
+    inside = path.is_absolute() and path.is_relative_to(Path.cwd())
+    return path.relative_to(Path.cwd()).as_posix() if inside else path.as_posix()
 
 
 def on_one_line(text: str) -> str:

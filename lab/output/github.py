@@ -1,12 +1,13 @@
 """For GitHub Actions: workflow commands, which become annotations on the lines of a pull request's diff.
 
+GitHub shows ten of each level for a step, and the log has all; SARIF knows no such limit.
 Source: "Workflow commands for GitHub Actions", and its toolkit's escaping (`core/src/command.ts`).
 """
 
 from collections.abc import Sequence
 
 from dra.finding import Checked, Finding, Severity
-from lab.output import STDIN, closing, on_one_line, page, sentence, subject
+from lab.output import STDIN, closing, from_here, on_one_line, page, sentence, subject
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.ADVICE: "notice"}
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from dra import codes
 from dra.codes import Code
 from dra.finding import Checked, Finding, Severity
-from lab.output import STDIN, on_one_line, page, sentence, subject
+from lab.output import STDIN, from_here, on_one_line, page, sentence, subject
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -67,8 +67,7 @@ def _result(checked: Checked, finding: Finding, rule: int) -> dict[str, Any]:
 def _artifact(file: str) -> dict[str, str]:
     if file == STDIN:
         return {"uri": "stdin"}
-    path = Path(file)
-    if path.is_absolute() and not path.is_relative_to(Path.cwd()):
+    path = Path(from_here(file))
+    if path.is_absolute():
         return {"uri": path.as_uri()}
-    relative = path.relative_to(Path.cwd()) if path.is_absolute() else path
-    return {"uri": quote(relative.as_posix()), "uriBaseId": "SRCROOT"}
+    return {"uri": quote(path.as_posix()), "uriBaseId": "SRCROOT"}
