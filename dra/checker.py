@@ -157,7 +157,7 @@ def _checked(
 ) -> Checked:
     findings = [
         *document.findings,
-        *(_refusal(problem) for problem in admission.problems),
+        *(_refusal(problem, _namespace(document)) for problem in admission.problems),
         *(judged.findings if judged else ()),
         *(_dropped(dropped, target) for dropped in admission.dropped),
     ]
@@ -203,8 +203,11 @@ def _metadata(document: Document) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
 
 
-def _refusal(problem: Problem) -> Finding:
-    return _CODES[problem.code].at(problem.path, problem.message, problem.remedy)
+def _refusal(problem: Problem, namespace: str) -> Finding:
+    remedy = problem.remedy
+    if problem.code == codes.ADMIN_NAMESPACE.code:
+        remedy += f" If {namespace} has it already, check that Namespace along with this."
+    return _CODES[problem.code].at(problem.path, problem.message, remedy)
 
 
 def _dropped(dropped: Dropped, target: Target) -> Finding:

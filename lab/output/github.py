@@ -22,7 +22,7 @@ def _command(checked: Checked, finding: Finding) -> str:
     properties = {"title": f"{finding.code} {subject(checked)}".strip()}
     if checked.file != STDIN:
         properties = {
-            "file": on_one_line(checked.file),
+            "file": on_one_line(from_here(checked.file)),
             "line": str(finding.line or checked.line),
             **properties,
         }
