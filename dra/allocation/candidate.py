@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ class Candidate:
     shared: bool
     """Whether several claims may each have a part of it (DRAConsumableCapacity)."""
     kind: int
+    _values: dict[str, Value | None] = field(default_factory=dict[str, Value | None])
 
     @cached_property
     def counters(self) -> Mapping[tuple[str, str], Quantity]:
@@ -56,12 +57,14 @@ class Candidate:
 
         A slice may leave out the domain of its own driver's attributes.
         """
-        given = self.device.attributes
-        found = given.get(name)
-        if found is None:
-            domain, slash, identifier = name.partition("/")
-            found = given.get(identifier) if slash and domain == self.id.driver else None
-        return None if found is None else value_of(found)
+        if name not in self._values:
+            given = self.device.attributes
+            found = given.get(name)
+            if found is None:
+                domain, slash, identifier = name.partition("/")
+                found = given.get(identifier) if slash and domain == self.id.driver else None
+            self._values[name] = None if found is None else value_of(found)
+        return self._values[name]
 
 
 class Candidates:

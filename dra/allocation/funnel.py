@@ -69,8 +69,8 @@ class Funnel:
 
 def funnel(ask: Ask, search: Search) -> Funnel:
     """Return how many devices pass each condition of a request, looked at alone."""
-    stages, judge = Funnel(ask), search.judge
-    _add_selectors(stages, search.spots)
+    stages, judge = Funnel(ask), search.offer.judge
+    _add_selectors(stages, search.offer.spots)
     stages.narrow(
         lambda spot: spot.here, ("is for this node", "are for this node"), names, f"{ask.path}.selectors"
     )

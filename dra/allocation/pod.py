@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 
 from dra.allocation.judge import Budget, Judge
 from dra.allocation.nodeselection import selects
+from dra.allocation.offer import Offer
 from dra.allocation.outcome import AllocationError
 from dra.allocation.plan import ClaimPlan, plan_of
 from dra.allocation.pools import Pools
@@ -15,7 +16,7 @@ from dra.gates import Gate, Target, is_on
 from dra.inventory import Inventory
 from dra.objects import Node, ResourceClaim
 
-_STEPS = 100_000
+_STEPS = 300_000
 _STEPS_PER_DEVICE = 100
 """What a search may take: about a second, and more for a large inventory."""
 
@@ -79,11 +80,9 @@ class Pod:
     def search(self, node: Node, plans: Sequence[ClaimPlan] | None = None) -> Search:
         """Return a search on a node, for all claims or for some of what they ask."""
         return Search(
-            pools=self.cluster.pools.on(node),
-            spots=self.views.spots(node),
-            plans=[plan.fresh() for plan in (self.plans if plans is None else plans)],
-            judge=self.judge,
-            budget=self.budget,
+            Offer(self.cluster.pools.on(node), self.views.spots(node), self.judge),
+            [plan.fresh() for plan in (self.plans if plans is None else plans)],
+            self.budget,
         )
 
     def attempt(self, node: Node) -> Search | AllocationError | None:

@@ -4,19 +4,23 @@ Claim by claim, request by request and device by device the first candidate is t
 taken before, and given back if no way leads on from there: the order and the rules are the allocator's
 (`allocateOne` and `allocateDevice` of `structured/internal/incubating/allocator_incubating.go` of
 `k8s.io/dynamic-resource-allocation` 0.37.2), and so is the first solution. Branches that cannot lead to one
-are cut where the original tries them: too few devices left, and devices that differ from one that failed in
-nothing but their name. Neither cut hides an error that the original would meet.
+are cut where the original tries them: too few devices left, devices that differ from one that failed in
+nothing but their name, and claims beside one that fails alone. No cut hides an error that the original would
+meet, but where the original runs out of time, this may still find the answer.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dra.allocation.capacity import lacking
+from dra.allocation.constraint import Constraint
 from dra.allocation.held import DeviceId
-from dra.allocation.judge import Budget, Judge, Spot
-from dra.allocation.outcome import AllocationError
+from dra.allocation.judge import Budget, Spot
+from dra.allocation.offer import Offer, Options
 from dra.allocation.pick import Pick
 from dra.allocation.plan import ClaimPlan
 from dra.allocation.pools import Pool
@@ -31,14 +35,11 @@ Choices: TypeAlias = Iterator["Choices | None"]
 class Search:
     """A search over the devices of one node."""
 
-    pools: Sequence[Pool]
-    spots: Sequence[Spot]
+    offer: Offer
     plans: Sequence[ClaimPlan]
-    judge: Judge
     budget: Budget
     picks: list[Pick] = field(default_factory=list[Pick])
-    _all: dict[Ask, list[Spot]] = field(default_factory=dict[Ask, list[Spot]])
-    _options: dict[Ask, tuple[list[Spot], bool]] = field(default_factory=dict[Ask, tuple[list[Spot], bool]])
+    _constraints: dict[Ask, Sequence[Constraint]] = field(default_factory=dict[Ask, Sequence[Constraint]])
     _taken_by: dict[DeviceId, list[int]] = field(
         default_factory=lambda: defaultdict[DeviceId, list[int]](list)
     )
@@ -57,8 +58,10 @@ class Search:
             OutOfSteps: The budget is spent.
 
         """
-        self._check()
+        self.offer.check(self.plans)
         slots = [(plan, asks) for plan in self.plans for asks in plan.requests]
+        if self._is_hopeless(slots):
+            return False
         # Each choice is a generator that makes it, hands on the next one, and undoes it when it is resumed:
         # a pod with many claims goes deeper than Python's stack.
         stack: list[Iterator[Choices | None]] = [self._request(slots, 0)]
@@ -74,46 +77,20 @@ class Search:
             stack.append(following)
         return False
 
-    def _check(self) -> None:
-        """Look at each claim before any device is taken: every device of All, and the claim limit."""
-        for plan in self.plans:
-            total = 0
-            for asks in plan.requests:
-                for ask in asks:
-                    if ask.unusable:
-                        raise ask.error(ask.path, ask.unusable)
-                least = min(self._needed(ask) for ask in asks)
-                if least > MAX_DEVICES - total:
-                    path = asks[0].path.partition(".firstAvailable")[0]
-                    raise AllocationError(
-                        plan.index,
-                        asks[0].path if len(asks) == 1 else path,
-                        f"claim {plan.name}, request {asks[0].request}: adding {least} devices exceeds the "
-                        f"claim limit of {MAX_DEVICES}, with {total} already accounted for",
-                    )
-                total += least
+    def _is_hopeless(self, slots: Sequence[tuple[ClaimPlan, Sequence[Ask]]]) -> bool:
+        """Tell whether a request or a claim fails by itself, so that no choice for the others helps.
 
-    def _needed(self, ask: Ask) -> int:
-        if not ask.all_:
-            return ask.count
-        if ask not in self._all:
-            self._all[ask] = self._every(ask)
-        return len(self._all[ask])
-
-    def _every(self, ask: Ask) -> list[Spot]:
-        """Return the devices that All stands for: those in use too, so that All is all or nothing."""
-        matching: list[Spot] = []
-        for pool in self.pools:
-            if pool.incomplete or pool.invalid:
-                state = "being updated" if pool.incomplete else "invalid"
-                raise ask.error(
-                    f"{ask.path}.allocationMode",
-                    f"asks for all devices, but resource pool {pool} is currently {state}",
-                )
-            matching.extend(
-                spot for spot in self.spots if spot.pool is pool and self.judge.is_match(ask, spot)
-            )
-        return matching
+        Where the search may meet an error, this is for the search to find out.
+        """
+        for plan, asks in slots:
+            for ask in asks:
+                if self._concerned(plan, ask) if ask.all_ else not self.offer.options(ask).sure:
+                    return False
+        if any(all(self.offer.is_short(ask) for ask in asks) for _, asks in slots):
+            return True
+        return len(self.plans) > 1 and not all(
+            Search(self.offer, [plan.fresh()], self.budget).run() for plan in self.plans
+        )
 
     def _request(self, slots: Sequence[tuple[ClaimPlan, Sequence[Ask]]], number: int) -> Choices:
         if number == len(slots):
@@ -121,7 +98,7 @@ class Search:
             return
         plan, asks = slots[number]
         for ask in asks:
-            needed = self._needed(ask)
+            needed = self.offer.needed(ask)
             room = MAX_DEVICES - sum(pick.ask.claim == plan.index for pick in self.picks)
             if needed > room or needed == 0:
                 continue
@@ -130,24 +107,9 @@ class Search:
                 return self._request(slots, number + 1)
 
             if ask.all_:
-                yield self._take_every(plan, ask, self._all[ask], onward)
+                yield self._take_every(plan, ask, self.offer.every(ask), onward)
             else:
-                options, sure = self._candidates(ask)
-                yield self._take_some(plan, ask, needed, (options, sure), onward)
-
-    def _candidates(self, ask: Ask) -> tuple[list[Spot], bool]:
-        """Return the devices that a request could have, and whether no selector fails on one of them."""
-        if ask not in self._options:
-            options = [
-                spot
-                for spot in self.spots
-                if (ask.admin or spot.candidate.id not in self.judge.held.whole)
-                and (matches := self.judge.matches(ask, spot))
-                and (isinstance(matches, AllocationError) or not self.judge.keeps_away(ask, spot.candidate))
-            ]
-            sure = not any(isinstance(self.judge.matches(ask, spot), AllocationError) for spot in options)
-            self._options[ask] = options, sure
-        return self._options[ask]
+                yield self._take_some(plan, ask, needed, self.offer.options(ask), onward)
 
     def _take_every(
         self, plan: ClaimPlan, ask: Ask, spots: Sequence[Spot], onward: Callable[[], Choices]
@@ -160,48 +122,61 @@ class Search:
             self._give_back(plan)
 
     def _take_some(
-        self,
-        plan: ClaimPlan,
-        ask: Ask,
-        needed: int,
-        options: tuple[Sequence[Spot], bool],
-        onward: Callable[[], Choices],
+        self, plan: ClaimPlan, ask: Ask, needed: int, options: Options, onward: Callable[[], Choices]
     ) -> Choices:
         """Take so many of the options. The order within a request does not matter, so each set comes once."""
         if needed == 0:
             yield onward()
             return
-        spots, sure = options
         failed: set[object] = set()
-        for place, spot in enumerate(spots):
-            if sure and len(spots) - place < needed:
+        for place in range(options.start, len(options.spots)):
+            if options.sure and len(options.spots) - place < needed:
                 return
-            if self.in_use(plan, ask, spot):
-                continue
-            untouched = spot.candidate.id not in self._taken_by and spot.candidate.id not in self._shares
-            if untouched and spot.likeness in failed:
-                continue
+            spot = options.spots[place]
             self.budget.spend()
-            if self.judge.is_match(ask, spot) and self._take(plan, ask, spot, must=False):
-                rest = spots[place + 1 :]
-                if sure and needed > 1:
-                    self.budget.spend(len(rest))
-                    rest = [each for each in rest if self._goes_along(plan, ask, each)]
-                if not sure or len(rest) >= needed - 1:
-                    yield self._take_some(plan, ask, needed - 1, (rest, sure), onward)
+            if self.in_use(plan, ask, spot) or (spot.likeness in failed and self._is_untouched(spot)):
+                continue
+            if self.offer.judge.is_match(ask, spot) and self._take(plan, ask, spot, must=False):
+                rest = self._rest(plan, ask, options, place + 1, failed)
+                if not rest.sure or len(rest.spots) - rest.start >= needed - 1:
+                    yield self._take_some(plan, ask, needed - 1, rest, onward)
                 self._give_back(plan)
-            if untouched:
+            if self._is_untouched(spot):
                 failed.add(spot.likeness)
+
+    def _rest(
+        self, plan: ClaimPlan, ask: Ask, options: Options, start: int, failed: AbstractSet[object]
+    ) -> Options:
+        """Return the options that go with the device just taken, to find the rest of the request among.
+
+        A device like one that failed before is none: a set with both was tried with that one first.
+        """
+        constraints = self._concerned(plan, ask) if options.sure else ()
+        if not constraints and not failed:
+            return options._replace(start=start)
+        self.budget.spend(len(options.spots) - start)
+        spots = [
+            spot
+            for spot in itertools.islice(options.spots, start, None)
+            if not (spot.likeness in failed and self._is_untouched(spot))
+            and all(each.admits(spot.candidate) for each in constraints)
+        ]
+        return Options(spots, 0, options.sure)
+
+    def _is_untouched(self, spot: Spot) -> bool:
+        return spot.candidate.id not in self._taken_by and spot.candidate.id not in self._shares
+
+    def _concerned(self, plan: ClaimPlan, ask: Ask) -> Sequence[Constraint]:
+        if ask not in self._constraints:
+            self._constraints[ask] = [each for each in plan.constraints if each.concerns(ask)]
+        return self._constraints[ask]
 
     def in_use(self, plan: ClaimPlan, ask: Ask, spot: Spot) -> bool:
         """Tell whether a device is taken already; admin access minds only devices of the same claim."""
         device = spot.candidate.id
         if ask.admin:
             return plan.index in self._taken_by.get(device, ())
-        return device in self.judge.held.whole or device in self._taken_by
-
-    def _goes_along(self, plan: ClaimPlan, ask: Ask, spot: Spot) -> bool:
-        return all(each.admits(spot.candidate) for each in plan.constraints if each.concerns(ask))
+        return device in self.offer.judge.held.whole or device in self._taken_by
 
     def _take(self, plan: ClaimPlan, ask: Ask, spot: Spot, *, must: bool) -> bool:
         """Take a device, unless it is in use or does not go with those taken.
@@ -213,22 +188,22 @@ class Search:
         candidate = spot.candidate
         if self.in_use(plan, ask, spot) or not self.counters_suffice(spot):
             return False
-        if self.judge.keeps_away(ask, candidate):
+        if self.offer.judge.keeps_away(ask, candidate):
             return False
-        if not self._goes_along(plan, ask, spot):
+        constraints = self._concerned(plan, ask)
+        if not all(each.admits(candidate) for each in constraints):
             if must:
                 raise ask.error(
                     f"{ask.path}.allocationMode",
                     f"cannot add device {candidate.id} because a claim constraint would not be satisfied",
                 )
             return False
-        taken = self.judge.takes(ask, candidate) or {}
+        taken = self.offer.judge.takes(ask, candidate) or {}
         if (used := self.used(candidate.id)) and lacking(taken, candidate.device, used):
             return False
         self._count(spot, 1)
-        for each in plan.constraints:
-            if each.concerns(ask):
-                each.add(candidate)
+        for each in constraints:
+            each.add(candidate)
         if candidate.shared:
             self._shares[candidate.id].append(taken)
         else:
@@ -244,14 +219,13 @@ class Search:
         taken[device].pop()
         if not taken[device]:
             del taken[device]
-        for each in plan.constraints:
-            if each.concerns(pick.ask):
-                each.chosen.pop()
+        for each in self._concerned(plan, pick.ask):
+            each.chosen.pop()
         self._count(pick.spot, -1)
 
     def used(self, device: DeviceId) -> dict[str, Quantity]:
         """Return how much of each capacity of a device is taken, by other claims and by these."""
-        used = dict(self.judge.held.consumed.get(device, {}))
+        used = dict(self.offer.judge.held.consumed.get(device, {}))
         for share in self._shares.get(device, ()):
             for name, amount in share.items():
                 used[name] = used[name] + amount if name in used else amount
@@ -280,7 +254,7 @@ class Search:
     def _has_its_counters(self, spot: Spot) -> bool:
         """Tell whether a part of a shared device is taken already, and with it the device's counters."""
         device = spot.candidate.id
-        return spot.candidate.shared and (device in self.judge.held.shares or device in self._shares)
+        return spot.candidate.shared and (device in self.offer.judge.held.shares or device in self._shares)
 
     def _count(self, spot: Spot, sign: int) -> None:
         # Called before a share is noted and after it is dropped: for the first share only.

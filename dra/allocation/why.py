@@ -14,7 +14,7 @@ from dra.allocation.request import MAX_DEVICES, Ask, Condition
 from dra.allocation.search import Search
 from dra.objects import Node
 
-_STEPS = 20_000
+_STEPS = 50_000
 """What the reason on one node may take; beyond that it is given in general terms."""
 
 
@@ -64,12 +64,26 @@ def _miss(pod: Pod, node: Node) -> Miss:
                     left_out=search.left_out(),
                 )
     except OutOfSteps:
-        why = f"{name}: its devices do not satisfy all claims together"
-        return Miss((-1,), pod.claims[pod.plans[0].index].metadata.name, "", why)
+        return _too_long(search)
     bound = pod.unavailable(node)
     claim = bound.metadata.name if bound else pod.claims[0].metadata.name
     others = f"{name} has devices for the other claims, but " if pod.plans else f"{name}: "
     return Miss((len(pod.plans),), claim, "", f"{others}claim {claim} is allocated already, for other nodes")
+
+
+def _too_long(search: "_Prefix") -> Miss:
+    """Say what there is, where it takes too long to find out what fails."""
+    plan = search.pod.plans[0]
+    asks = [ask for plan in search.pod.plans for asks in plan.requests for ask in asks]
+    parts = [
+        f"{ask.full_name}: {stages.words()}, {stages.asked_words}"
+        for ask in asks[:3]
+        if (stages := search.funnel(ask))
+    ]
+    more = f" and {len(asks) - len(parts)} more" if len(asks) > len(parts) else ""
+    node = search.node.metadata.name
+    why = f"{node}: its devices do not satisfy all of this together: {'; '.join(parts)}{more}"
+    return Miss((-1,), search.pod.claims[plan.index].metadata.name, "", why)
 
 
 class _Prefix:
