@@ -18,6 +18,8 @@ REPO = Path(__file__).resolve().parent.parent
 STAGES = REPO / "charts" / "kwok-stages" / "stages.yaml"
 KUBERNETES_VERSION = "v1.37.2"
 READY_WITHIN_SECONDS = 60
+DISK_MIB = 200
+"""What a control plane may take of the disk: 63 MiB were measured for a small lab, 61 of them etcd's log."""
 GATES = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True}
 """Off by default in 1.37: groups of pods that are scheduled together, and claims of such a group."""
 ATTEMPTS = 3
@@ -47,6 +49,7 @@ def create(folder: StackFolder, incarnation: Incarnation, gates: Mapping[str, bo
 
     """
     with _locked(folder):
+        _check_disk(folder)
         recorded = folder.recorded()
         if recorded is not None and recorded.identity == incarnation.identity:
             _start(folder)
@@ -55,6 +58,15 @@ def create(folder: StackFolder, incarnation: Incarnation, gates: Mapping[str, bo
             _make(folder, gates or {})
         folder.record(incarnation)
         return folder.kubeconfig.read_text()
+
+
+def _check_disk(folder: StackFolder) -> None:
+    """Refuse a full disk at once: the components find it out one after the other, in minutes."""
+    free = shutil.disk_usage(folder.path).free // 2**20
+    if free < DISK_MIB:
+        raise ControlPlaneError(
+            f"{folder.path} has {free} MiB of disk left, and a control plane needs {DISK_MIB}: free some"
+        )
 
 
 def delete(folder: StackFolder) -> None:
