@@ -39,6 +39,15 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Generator[Trials]:
             yield running
 
 
+def _bound_at_once(cluster: Cluster) -> Cluster:
+    """Take away the conditions that a driver has to set before a pod is bound, as there is no driver."""
+    for each in cluster.slices:
+        for device in each["spec"].get("devices", ()):
+            device.pop("bindingConditions", None)
+            device.pop("bindingFailureConditions", None)
+    return cluster
+
+
 @seed(SEED)
 @settings(
     max_examples=max(1, CASES // PODS),
@@ -47,7 +56,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Generator[Trials]:
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-@given(cluster=clusters(), pods=st.lists(claims_of_a_pod(), min_size=PODS, max_size=PODS))
+@given(cluster=clusters().map(_bound_at_once), pods=st.lists(claims_of_a_pod(), min_size=PODS, max_size=PODS))
 def test_a_real_scheduler_gives_a_pod_the_same(
     referee: Referee, trials: Trials, cluster: Cluster, pods: Sequence[Sequence[Document]]
 ) -> None:
