@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 from dra.allocation.capacity import lacking
@@ -82,10 +83,10 @@ class Search:
 
         Where the search may meet an error, this is for the search to find out.
         """
-        for plan, asks in slots:
-            for ask in asks:
-                if self._concerned(plan, ask) if ask.all_ else not self.offer.options(ask).sure:
-                    return False
+        if not self._all_are_free or not all(
+            ask.all_ or self.offer.options(ask).sure for _, asks in slots for ask in asks
+        ):
+            return False
         if any(all(self.offer.is_short(ask) for ask in asks) for _, asks in slots):
             return True
         return len(self.plans) > 1 and not all(
@@ -141,7 +142,7 @@ class Search:
                 if not rest.sure or len(rest.spots) - rest.start >= needed - 1:
                     yield self._take_some(plan, ask, needed - 1, rest, onward)
                 self._give_back(plan)
-            if self._is_untouched(spot):
+            if self._is_untouched(spot) and self._all_are_free:
                 failed.add(spot.likeness)
 
     def _rest(
@@ -162,6 +163,16 @@ class Search:
             and all(each.admits(spot.candidate) for each in constraints)
         ]
         return Options(spots, 0, options.sure)
+
+    @cached_property
+    def _all_are_free(self) -> bool:
+        """Whether no All is under a constraint: that fails the pod by which of its devices are taken."""
+        return not any(
+            ask.all_ and self._concerned(plan, ask)
+            for plan in self.plans
+            for asks in plan.requests
+            for ask in asks
+        )
 
     def _is_untouched(self, spot: Spot) -> bool:
         return spot.candidate.id not in self._taken_by and spot.candidate.id not in self._shares

@@ -108,6 +108,14 @@ def test_all_that_a_constraint_forbids_fails_the_pod() -> None:
     )
 
 
+def test_all_under_a_constraint_fails_the_pod_by_way_of_any_choice_for_another_claim() -> None:
+    # With gpu-0 or gpu-1 for the first claim All cannot be had; with gpu-2, which is like gpu-0, it comes to
+    # gpu-1, which does not go with gpu-0.
+    three = slice_of("node", [device(f"gpu-{i}", {NUMA: numa}) for i, numa in enumerate([0, 1, 0])])
+    claims = [claim(request(), name="one"), claim(request(allocationMode="All"), constraints=SAME_NUMA)]
+    assert "cannot add device gpu.example.com/node/gpu-1" in message(outcome(claims, three))
+
+
 def test_an_empty_constraint_fails_the_pod() -> None:
     result = outcome(claim(request(), constraints=[{}]), slice_of("node", gpus(1)))
     assert message(result) == (
