@@ -9,10 +9,10 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
-from control_plane.incarnation import CLUSTER, Incarnation, StackFolder
+from control_plane.incarnation import CLUSTER, Incarnation, StackFolder, command_line
 
 REPO = Path(__file__).resolve().parent.parent
 STAGES = REPO / "charts" / "kwok-stages" / "stages.yaml"
@@ -22,6 +22,7 @@ DISK_MIB = 200
 """What a control plane may take of the disk: 63 MiB were measured for a small lab, 61 of them etcd's log."""
 GATES = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True}
 """Off by default in 1.37: groups of pods that are scheduled together, and claims of such a group."""
+LOOK_EVERY_SECONDS = 0.5
 ATTEMPTS = 3
 
 _PORTS = (
@@ -85,23 +86,27 @@ def _make(folder: StackFolder, gates: Mapping[str, bool]) -> None:
             config = folder.kwok / "config.yaml"
             # JSON is YAML.
             config.write_text(json.dumps(_configuration(gates)))
-            _kwokctl(
-                folder,
-                *("create", "cluster", "--config", str(config), "--enable-crds", "Stage"),
-                *("--disable-qps-limits", "--wait", f"{READY_WITHIN_SECONDS}s", "--kubeconfig", ""),
+            _run(
+                [
+                    *(str(_tool("kwokctl")), "--name", CLUSTER),
+                    *("create", "cluster", "--config", str(config), "--enable-crds", "Stage"),
+                    *("--disable-qps-limits", "--wait", f"{READY_WITHIN_SECONDS}s", "--kubeconfig", ""),
+                ],
+                {"KWOK_WORKDIR": str(folder.kwok)},
+                lambda: _dead(folder),
             )
             _write_kubeconfig(folder)
             _kubectl(
                 folder, "wait", "--for=condition=Established", "--timeout=30s", "crd/stages.kwok.x-k8s.io"
             )
             _kubectl(folder, "apply", "--server-side", "-f", str(STAGES))
-        except ControlPlaneError:
+        except ControlPlaneError as error:
             log = _last_words(folder)
             _remove(folder)
             # The ports were free a moment ago; another process may have taken one since.
             if attempt < ATTEMPTS and "address already in use" in log:
                 continue
-            raise ControlPlaneError(f"the control plane did not come up.\n{log}") from None
+            raise ControlPlaneError(f"the control plane did not come up: {error}\n{log}") from None
         else:
             return
 
@@ -210,19 +215,38 @@ def _kubectl(folder: StackFolder, *arguments: str) -> str:
     return _run([str(_tool("kubectl")), *arguments], {"KUBECONFIG": str(folder.kubeconfig)})
 
 
-def _run(command: list[str], environment: Mapping[str, str]) -> str:
+def _run(command: list[str], environment: Mapping[str, str], hopeless: Callable[[], str] = lambda: "") -> str:
+    """Run a tool and return what it wrote; end it as soon as `hopeless` says why it cannot succeed."""
     path = os.pathsep.join([str(REPO / ".lab" / "bin"), os.environ.get("PATH", os.defpath)])
-    done = subprocess.run(  # noqa: S603 - our own tools, no shell
+    with subprocess.Popen(  # noqa: S603 - our own tools, no shell
         command,
         env={**os.environ, "PATH": path, **environment},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise ControlPlaneError(f"{Path(command[0]).name} failed: {done.stderr.strip()[-2000:]}")
-    return done.stdout
+    ) as process:
+        while True:
+            try:
+                written, errors = process.communicate(timeout=LOOK_EVERY_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                if reason := hopeless():
+                    process.kill()
+                    raise ControlPlaneError(reason) from None
+    if process.returncode:
+        raise ControlPlaneError(f"{Path(command[0]).name} failed: {errors.strip()[-2000:]}")
+    return written
+
+
+def _dead(folder: StackFolder) -> str:
+    """Say which component that all others need has ended. kwokctl would go on waiting for it."""
+    for component in ("etcd", "kube-apiserver"):
+        file = folder.cluster / "pids" / f"{component}.pid"
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            if not command_line(int(file.read_text())):
+                return f"{component} ended"
+    return ""
 
 
 def _write_kubeconfig(folder: StackFolder) -> None:

@@ -1,0 +1,58 @@
+"""A control plane in bad luck, without Pulumi around it."""
+
+import shutil
+import socket
+from collections import namedtuple
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from control_plane import kwokctl
+from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, stack_folder
+from control_plane.kwokctl import ControlPlaneError, create, delete
+
+WANTED = Incarnation(identity="test", generation=0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Generator[StackFolder]:
+    made = stack_folder(tmp_path, "test")
+    try:
+        yield made
+    finally:
+        delete(made)
+
+
+@pytest.mark.parametrize("port", [0, 1], ids=["kube-apiserver", "etcd"])
+def test_another_port_is_taken_when_one_was_lost(
+    folder: StackFolder, monkeypatch: pytest.MonkeyPatch, port: int
+) -> None:
+    free = kwokctl._free_ports  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - a port must be lost here
+    attempts: list[list[int]] = []
+    with socket.socket() as stranger:
+        stranger.bind(("127.0.0.1", 0))
+        stranger.listen()
+
+        def first_time_a_taken_one(count: int) -> list[int]:
+            ports = free(count)
+            if not attempts:
+                ports[port] = stranger.getsockname()[1]
+            attempts.append(ports)
+            return ports
+
+        monkeypatch.setattr(kwokctl, "_free_ports", first_time_a_taken_one)
+        assert "client-key-data" in create(folder, WANTED)
+    assert len(attempts) == 2
+    assert set(folder.processes()) == set(COMPONENTS)
+
+
+def test_a_full_disk_is_said_before_anything_is_begun(
+    folder: StackFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A disk that is full for real needs a mount, and so root.
+    usage = namedtuple("usage", "total used free")  # noqa: PYI024 - as shutil has it
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(100, 100, 7 * 2**20))
+    with pytest.raises(ControlPlaneError, match="has 7 MiB of disk left, and a control plane needs 200"):
+        create(folder, WANTED)
+    assert not folder.kwok.exists()
