@@ -62,7 +62,17 @@ def _same(elements: Sequence[tuple[Node, Type]]) -> Iterator[Problem]:
 
 
 def _spelled(kind: Type) -> str:
-    return str(kind).replace("null_type", "null")
+    spelled = str(kind)
+    for name, short in _SHORT.items():
+        spelled = spelled.replace(name, short)
+    return spelled
+
+
+_SHORT = {
+    "null_type": "null",
+    "google.protobuf.Timestamp": "timestamp",
+    "google.protobuf.Duration": "duration",
+}
 
 
 def _constants(expression: Node) -> Iterator[Problem]:

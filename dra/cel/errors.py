@@ -43,9 +43,15 @@ _WORDS = (
     (re.compile("cannot be the range of"), "cannot be range of"),
     (re.compile(r"has\(\) argument must be a field selection"), "invalid argument to has() macro"),
     (
-        re.compile(r"(all|exists|exists_one|map|filter)\(\) variable name must be a simple identifier"),
+        re.compile(
+            r"\b(all|exists|exists_one|map|filter)\(\) (\w+ )?variable name must be a simple identifier"
+        ),
         "argument must be a simple name",
     ),
+    (re.compile(r"\\u003F"), "?"),
+    (re.compile(r"\b\w%\d+"), "dyn"),
+    (re.compile(r"\bgoogle\.protobuf\.Timestamp\b"), "timestamp"),
+    (re.compile(r"\bgoogle\.protobuf\.Duration\b"), "duration"),
 )
 
 
@@ -55,27 +61,30 @@ def checker_problems(message: str, expression: str) -> list[Problem]:
     for part in _STATUS.sub("", message).removeprefix("ERROR: ").split("\nERROR: "):
         matched = _PROBLEM.fullmatch(f"ERROR: {part}")
         if matched is None:
-            return [Problem(0, part)]
+            # At no place of the expression: what follows from the others.
+            continue
         lines = expression.split("\n")
         position = sum(len(line) + 1 for line in lines[: int(matched[1]) - 1]) + int(matched[2]) - 1
-        found.append(_translated(position, matched[3], expression))
-    return sorted(found, key=lambda problem: problem.position)
+        # What follows from an earlier problem is no problem of its own.
+        if "'*error*'" not in matched[3]:
+            found.append(_translated(position, matched[3], expression))
+    return sorted(found, key=lambda problem: problem.position) or [Problem(0, message)]
 
 
 def _translated(position: int, text: str, expression: str) -> Problem:
     if undefined := _UNDEFINED.fullmatch(text):
         return Problem(position, f"undefined field '{undefined[1]}'")
+    for pattern, replacement in _WORDS:
+        text = pattern.sub(replacement, text)
     if operand := _NO_OPERAND.fullmatch(text):
         return Problem(position, f"type '{operand[1]}' does not support field selection")
     if (undeclared := _UNDECLARED.fullmatch(text)) and "." in undeclared[1]:
         # Told at the last dot; cel-go tells the first name, where it stands.
         root = undeclared[1].split(".")[0]
-        places = [
-            found.start() for found in re.finditer(rf"\b{root}\b", expression) if found.start() <= position
-        ]
-        return Problem(
-            places[-1] if places else position, f"undeclared reference to '{root}' (in container '')"
-        )
+        places = [found.start() for found in re.finditer(rf"\b{root}\b", expression)]
+        before = [place for place in places if place <= position]
+        start = before[-1] if before else min(places, default=position)
+        return Problem(start, f"undeclared reference to '{root}' (in container '')")
     if overload := _NO_OVERLOAD.fullmatch(text):
         before = expression[:position].rstrip()
         if before.endswith(overload[1]) and before[: -len(overload[1])].rstrip().endswith("."):
@@ -83,8 +92,6 @@ def _translated(position: int, text: str, expression: str) -> Problem:
             return Problem(
                 position, f"found no matching overload for '{overload[1]}' applied to '{receiver}.({rest})'"
             )
-    for pattern, replacement in _WORDS:
-        text = pattern.sub(replacement, text)
     return Problem(position, text)
 
 
@@ -108,6 +115,8 @@ def failed(problems: Iterable[Problem], expression: str) -> CompileError:
 
 def _located(problem: Problem, expression: str) -> str:
     """Return a problem with the line of the expression and a mark under the place; columns count from 1."""
+    if not expression:
+        return f"ERROR: <input>:1:0: {problem.text}"
     before = expression[: problem.position]
     line, column = before.count("\n") + 1, problem.position - (before.rfind("\n") + 1)
     source = expression.split("\n")[line - 1].replace("\t", " ")

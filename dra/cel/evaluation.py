@@ -1,7 +1,7 @@
 """Evaluation of a checked expression, as the API server's and the scheduler's runtime (cel-go) does it.
 
-Google's `cel-expr-python` parses and checks, but its runtime cannot stand in for this: it takes a version that
-is compared with a string for merely different, where the scheduler fails the pod; it knows no maps with
+Google's `cel-expr-python` parses and checks, but its runtime cannot stand in for this: it takes a version
+that is compared with a string for merely different, where the scheduler fails the pod; it knows no maps with
 a default and no limit on the cost; and it says other things. So checked expressions become closures here.
 Source: `interpreter` of cel-go 0.29; `k8s.io/dynamic-resource-allocation/cel/compile.go`, Kubernetes 1.37.2.
 """
@@ -136,10 +136,8 @@ def _call(node: Call) -> Program:  # noqa: C901, PLR0911, PLR0912 - one return f
             return _conditional(parts)
         case "@not_strictly_false":
             return _not_strictly_false(parts[0])
-        case "or":
-            return lambda scope: optional if (optional := parts[0](scope)).present else parts[1](scope)
-        case "orValue":
-            return lambda scope: optional.value if (optional := parts[0](scope)).present else parts[1](scope)
+        case "or" | "orValue":
+            return _alternative(parts, unwrap=node.function == "orValue")
         case "_[_]":
             return lambda scope: _index(parts[0](scope), parts[1](scope))
         case "_?._" | "_[?_]":
@@ -163,6 +161,20 @@ def _call(node: Call) -> Program:  # noqa: C901, PLR0911, PLR0912 - one return f
             return _refuse(
                 f"the function {name} is not known to this checker: judge the selector on a cluster"
             )
+
+
+def _alternative(parts: Sequence[Program], *, unwrap: bool) -> Program:
+    first, second = parts
+
+    def run(scope: Scope) -> Value:
+        optional = first(scope)
+        if not isinstance(optional, Optional):
+            raise EvaluationError("no such overload")
+        if not optional.present:
+            return second(scope)
+        return optional.value if unwrap else optional
+
+    return run
 
 
 def _function(name: str, parts: Sequence[Program]) -> Program:

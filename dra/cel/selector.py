@@ -167,6 +167,12 @@ class Selector:
         except EvaluationError as error:
             hint = _GUARD_HINT if str(error).startswith("no such key: ") else ""
             return EvaluationError(f"{error}{hint}")
+        except ValueError as error:
+            # A slice that the API server would have refused: its versions and quantities are read here only.
+            return EvaluationError(str(error))
+        except (AttributeError, TypeError):
+            # A value of a type that the operation is not made for, which only `dyn` lets through.
+            return EvaluationError("no such overload")
         except RecursionError:
             return EvaluationError("the expression is nested too deeply for this checker: split it up")
         if isinstance(result, bool):
@@ -238,7 +244,7 @@ def _operands(logical: re.Match[str], problem: Problem, expression: str, target:
             return [
                 Problem(operand.position, f"expected type 'bool' but found '{kind}'")
                 for operand, kind in zip(node.arguments, logical.groups()[1:], strict=True)
-                if kind not in {"bool", "dyn", "any"}
+                if kind not in {"bool", "dyn", "any", "*error*"}
             ]
     return [problem]
 
@@ -265,7 +271,8 @@ def compile_selector(expression: str, target: Target) -> Selector:
         raise failed(problems, expression)
     check_constants(checked)
     if str(checked.type) not in {"bool", attribute_type(target)}:
-        raise CompileError(f"must evaluate to bool or the unknown type, not {checked.type}")
+        spelled = str(checked.type).replace("any", "google.protobuf.Any")
+        raise CompileError(f"must evaluate to bool or the unknown type, not {spelled}")
     if estimate(checked) > LIMIT:
         raise CompileError("too complex, exceeds cost limit", forbidden=True)
     return Selector(expression, checked)

@@ -1,7 +1,7 @@
 """What the API server and the scheduler of Kubernetes 1.37.2 say of some 500 selectors, by word and cost.
 
 `verdicts.json` was written down from the control plane's own packages (the referee of tests/differential).
-`ours` is there where the text differs: what Go's parsers say more closely, what Google's parser words otherwise.
+`ours` is there where the text differs: what Go's parsers say more closely, or Google's parser otherwise.
 """
 
 import json

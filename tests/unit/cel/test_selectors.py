@@ -1,8 +1,12 @@
 """Selectors beyond their verdict on one device: releases, what they read, their speed and their limits."""
 
 import time
+from random import Random
 
 import pytest
+from cel_grammar import Grammar
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dra.cel import CompileError, EvaluationError, compile_selector
 from dra.device import Device, DeviceAttribute, DeviceCapacity
@@ -114,6 +118,26 @@ def test_a_hundred_selectors_judge_thousands_of_devices_quickly() -> None:
     assert matches == len(devices)
     # A fifth of a second on an idle machine; without the memo it would be far more than a minute.
     assert time.process_time() - start < 2
+
+
+@given(st.integers(0, 2**32))
+def test_every_selector_of_the_grammar_is_answered(seed: int) -> None:
+    expression = Grammar(Random(seed)).selector(3)  # noqa: S311 - nothing secret hangs on it
+    try:
+        answer: object = compile_selector(expression, Target.V1_37).matches(DRIVER, device())
+    except (CompileError, EvaluationError) as error:
+        answer = str(error)
+    assert isinstance(answer, bool | str)
+
+
+@pytest.mark.parametrize("value", ["40GB", ""])
+def test_a_device_with_a_capacity_that_is_no_quantity_fails_the_selector(value: str) -> None:
+    broken = Device(name="gpu-0", capacity={"memory": DeviceCapacity(value=value)})
+    selector = compile_selector('device.driver != ""', Target.V1_37)
+    assert selector.matches(DRIVER, device())
+    reading = compile_selector(f'has(device.capacity["{DRIVER}"].memory)', Target.V1_37)
+    with pytest.raises(EvaluationError, match="quantities must match"):
+        reading.matches(DRIVER, broken)
 
 
 def doubled(times: int) -> str:
