@@ -2,15 +2,22 @@
 
 import shutil
 import socket
-from collections import namedtuple
 from collections.abc import Generator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from control_plane import kwokctl
 from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, stack_folder
 from control_plane.kwokctl import ControlPlaneError, create, delete
+
+
+class DiskUsage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
 
 WANTED = Incarnation(identity="test", generation=0)
 
@@ -51,8 +58,10 @@ def test_a_full_disk_is_said_before_anything_is_begun(
     folder: StackFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A disk that is full for real needs a mount, and so root.
-    usage = namedtuple("usage", "total used free")  # noqa: PYI024 - as shutil has it
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(100, 100, 7 * 2**20))
+    def almost_full(_path: Path) -> DiskUsage:
+        return DiskUsage(total=100 * 2**20, used=93 * 2**20, free=7 * 2**20)
+
+    monkeypatch.setattr(shutil, "disk_usage", almost_full)
     with pytest.raises(ControlPlaneError, match="has 7 MiB of disk left, and a control plane needs 200"):
         create(folder, WANTED)
     assert not folder.kwok.exists()
