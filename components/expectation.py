@@ -265,7 +265,7 @@ class Outcome(Model):
 
 def gpus(count: int, mechanism: str) -> str:
     """Return a number of GPUs in words."""
-    return f"{count} GPUs, {mechanism}" if count else "no GPUs"
+    return f"{count} GPU{'s' if count != 1 else ''}, {mechanism}" if count else "no GPUs"
 
 
 def fit(running: int, pending: int, finished: int, reason: str) -> str:

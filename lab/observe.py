@@ -1,13 +1,13 @@
 """What the cluster shows of each expectation. Read-only: a second `up` changes nothing.
 
-Pods and claims take a moment to settle, so each look is repeated, at every event of what it looks at, until
-it matches or its deadline has passed; then what is there is what is reported.
+Pods and claims take a moment to settle, so each look is repeated until it matches or its deadline has passed;
+then what is there is what is reported. Not by a watch: lightkube's goes on for ever where nothing happens.
 """
 
 # lightkube writes dict without its parts in many signatures.
 # pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, cast
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SETTLES_WITHIN_SECONDS = 15
+LOOKS_EVERY_SECONDS = 0.25
 AT_ONCE = 16
 """So many expectations are looked at together: most of the time is spent waiting for the API server."""
 
@@ -85,32 +86,11 @@ def observe(client: Client, expectations: Mapping[str | None, Sequence[Expectati
 
 
 def _until(client: Client, expectation: Expectation) -> str:
-    """Look until what is seen is what is expected, at each event, at most the settling time."""
+    """Look until what is seen is what is expected, at most the settling time."""
     deadline = time.monotonic() + SETTLES_WITHIN_SECONDS
-    seen = look(client, expectation)
-    while not expectation.met_by(seen) and (left := deadline - time.monotonic()) > 0:
-        for _ in _events(client, expectation, max(1, int(left))):
-            seen = look(client, expectation)
-            if expectation.met_by(seen) or time.monotonic() > deadline:
-                break
+    while not expectation.met_by(seen := look(client, expectation)) and time.monotonic() < deadline:
+        time.sleep(LOOKS_EVERY_SECONDS)
     return seen
-
-
-def _events(client: Client, expectation: Expectation, seconds: int) -> Iterable[object]:
-    """Yield at each change of what the expectation is about, for so long."""
-    match expectation:
-        case NodeGpus():
-            return client.watch(Node, server_timeout=seconds)
-        case FieldSeen():
-            kind = cast("Any", resource_registry.load(expectation.api_version, expectation.object_kind))
-            return client.watch(kind, namespace=expectation.namespace, server_timeout=seconds)
-        case EventSeen():
-            return client.watch(Event, namespace=expectation.namespace, server_timeout=seconds)
-        case PodsFit() | ClaimOutcome() | ClaimsCompared():
-            return client.watch(Pod, namespace=expectation.namespace, server_timeout=seconds)
-        case ApiServed() | ClaimRejected():
-            time.sleep(1)
-            return [None]
 
 
 def look(client: Client, expectation: Expectation) -> str:
