@@ -151,12 +151,8 @@ class Grammar:
             lambda: f"{self._integer(inner)} {sign} {self._double(inner)}",
             lambda: f"{self._dynamic(inner)} {sign} {self._any(inner)}",
             lambda: f"{self._any(inner)} {sign} {self._any(inner)}",
-            lambda: (
-                f"{self._quantity(inner)}.{self._pick('isGreaterThan', 'isLessThan')}({self._quantity(inner)})"
-            ),
-            lambda: (
-                f"{self._attribute()}.{self._pick('isGreaterThan', 'isLessThan')}({self._version(inner)})"
-            ),
+            lambda: f"{self._quantity(inner)}.isGreaterThan({self._quantity(inner)})",
+            lambda: f"{self._attribute()}.isLessThan({self._version(inner)})",
         )
 
     def _test(self, inner: int) -> str:
@@ -164,9 +160,7 @@ class Grammar:
             lambda: f"has({self._attribute()})",
             lambda: f'"{self._pick(*_STRINGS)}" in {ATTRIBUTES}',
             lambda: f"{self._dynamic(inner)} in {self._texts(inner)}",
-            lambda: (
-                f"{self._texts(inner)}.{self._pick('all', 'exists', 'exists_one')}(x, x == {self._string(inner)})"
-            ),
+            lambda: f"{self._texts(inner)}.exists_one(x, x == {self._string(inner)})",
             lambda: f"{self._numbers(inner)}.{self._pick('all', 'exists')}(i, v, {self._boolean(inner)})",
             lambda: f"device.attributes.{self._pick('all', 'exists')}(k, {self._boolean(inner)})",
             lambda: f"device.attributes.exists(k, v, v.exists(i, w, w == {self._any(0)}))",
@@ -178,7 +172,7 @@ class Grammar:
             lambda: f"cel.bind(b, {ATTRIBUTES}, b.{self._pick(*_STRINGS)} == {self._string(0)})",
             lambda: f"cel.bind(z, {self._any(inner)}, z == {self._any(inner)})",
             lambda: f"{self._pick('isQuantity', 'isSemver', 'isIP', 'isURL')}({self._string(inner)})",
-            lambda: f"{ATTRIBUTES}.?{self._pick(*_STRINGS)}.optMap(t, t == {self._string(0)}).orValue(false)",
+            lambda: f"{ATTRIBUTES}.?{self._pick(*_STRINGS)}.optMap(t, t == 1).orValue(false)",
             lambda: f"optional.ofNonZeroValue({self._any(inner)}).hasValue()",
             lambda: f"type({self._dynamic(inner)}) == {self._pick('string', 'int', 'bool')}",
         )
