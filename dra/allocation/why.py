@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dra.allocation.agreement import of_one, of_several
-from dra.allocation.candidate import Candidate
-from dra.allocation.funnel import Funnel, devices, funnel, lack, listed, short_of
+from dra.allocation.everywhere import everywhere, expression
+from dra.allocation.funnel import Funnel, funnel, lack, listed, short_of
 from dra.allocation.judge import Budget, OutOfSteps
 from dra.allocation.outcome import AllocationError, Unsatisfied
 from dra.allocation.plan import ClaimPlan
 from dra.allocation.pod import Pod
-from dra.allocation.request import MAX_DEVICES, Ask, Condition
+from dra.allocation.request import MAX_DEVICES, Ask
 from dra.allocation.search import Search
 from dra.objects import Node
 
@@ -46,7 +46,9 @@ def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
         alike.setdefault((pod.views.shape(node), bound.metadata.name if bound else ""), node)
     misses = [_miss(pod, node) for node in alike.values()]
     best = max(misses, key=lambda miss: miss.rank)
-    return Unsatisfied(best.claim, best.path, _everywhere(pod, nodes, best) or best.why)
+    return Unsatisfied(
+        best.claim, best.path, everywhere(pod.views, nodes, best.funnel, best.left_out) or best.why
+    )
 
 
 def _miss(pod: Pod, node: Node) -> Miss:
@@ -181,10 +183,11 @@ def _at_selector(stages: Funnel, failing: int) -> str:
     """Name the selector that leaves too few."""
     stage, former = stages.stages[failing], stages.stages[failing - 1]
     words = stages.stages[0].words
+    matching = f"{len(stage.left)} {'matches' if len(stage.left) == 1 else 'match'}"
     if former.condition is not None:
-        words += f", {len(former.left)} match the selector{'s' if failing > 2 else ''} before"  # noqa: PLR2004 - the class, and one selector
-    match = "matches" if len(stage.left) == 1 else "match"
-    return f"{words}, {len(stage.left)} {match} the selector {_expression(stage.condition)}"
+        several = "s" if former.condition.index else ""
+        words += f", {len(former.left)} match the selector{several} before it"
+    return f"{words}, {matching} the selector {expression(stage.condition)}"
 
 
 def _beside(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan, stages: Funnel) -> str:
@@ -234,61 +237,3 @@ def _in_constraint(search: _Prefix, before: Sequence[ClaimPlan], plan: ClaimPlan
     if len(concerned) == 1:
         return of_one(constraint, concerned[0])
     return of_several(constraint, concerned)
-
-
-def _everywhere(pod: Pod, nodes: Sequence[Node], miss: Miss) -> str:
-    """Say it of all nodes at once, where no device of any node is of the class or passes a selector."""
-    stages = miss.funnel
-    failing = stages.failing if stages else None
-    if stages is None or failing is None:
-        return ""
-    ask, stage = stages.ask, stages.stages[failing]
-    every = pod.views.census(nodes)
-    of_class = [
-        (device, count)
-        for device, count in every
-        if all(ask.would_meet(each, device) for each in ask.conditions if each.of_class)
-    ]
-    if not of_class:
-        where = "the only node" if len(nodes) == 1 else f"the {len(nodes)} nodes"
-        total = sum(count for _, count in every)
-        if not total:
-            return f"there are no devices on {where}, {stages.asked_words}{miss.left_out}"
-        some = f"0 of {devices(total)} on {where} are of class {ask.class_name}"
-        return f"{some}, {stages.asked_words}{miss.left_out}"
-    condition = stage.condition
-    if condition is None or any(
-        ask.would_meet(condition, device)
-        for device, _ in of_class
-        if all(ask.would_meet(each, device) for each in ask.conditions if each.index < condition.index)
-    ):
-        return ""
-    total = devices(sum(count for _, count in of_class))
-    return (
-        f"0 of {total} of class {ask.class_name} match the selector {_expression(condition)}"
-        f"{_values(condition, [device for device, _ in of_class])}, {stages.asked_words}{miss.left_out}"
-    )
-
-
-def _values(condition: Condition, every: Sequence[Candidate]) -> str:
-    """Say which values the attributes have that a selector reads."""
-    said = ""
-    for name in sorted(condition.reads or ()):
-        domain, _, identifier = name.partition("/")
-        short = identifier if all(device.id.driver == domain for device in every) else name
-        values = sorted({value for device in every if (value := device.attribute(name)) is not None})
-        if not values:
-            said += f"; none of them has the attribute {name}"
-            continue
-        texts = listed(f"'{value}'" if value.type_ == "string" else str(value) for value in values)
-        said += (
-            f"; the value of {short} is {texts}"
-            if len(values) == 1
-            else f"; the values of {short} are {texts}"
-        )
-    return said
-
-
-def _expression(condition: Condition | None) -> str:
-    text = " ".join(condition.expression.split()) if condition else ""
-    return f"`{text if len(text) <= 120 else text[:117] + '...'}`"  # noqa: PLR2004 - what a line can bear

@@ -40,7 +40,8 @@ def test_a_selector_that_matches_nothing_is_shown_with_the_values_that_there_are
     more = slice_of("other", [device("gpu-0", {"model": "T4"})])
     result = outcome(claim(request(cel=[f"{INDEX} >= 0", f'{MODEL} == "B200"'])), MODELS)
     assert why(result) == (
-        f'0 of 8 devices of class any match the selector `{MODEL} == "B200"`; '
+        "0 of 8 devices of class any that match the selector before it "
+        f'match the selector `{MODEL} == "B200"`; '
         "the values of model are 'A100', 'H100', 1 was asked"
     )
     assert isinstance(result, Unsatisfied)
@@ -60,7 +61,7 @@ def test_a_guarded_key_that_no_device_has_is_named() -> None:
 def test_too_few_matches_say_which_selector_leaves_how_many() -> None:
     result = outcome(claim(request(count=6, cel=[f"{INDEX} >= 0", f'{MODEL} == "H100"'])), MODELS)
     assert why(result) == (
-        "node: 8 devices are of class any, 8 match the selector before, "
+        "node: 8 devices are of class any, 8 match the selector before it, "
         f'5 match the selector `{MODEL} == "H100"`, 6 were asked'
     )
 
@@ -140,3 +141,11 @@ def test_the_error_names_the_device_that_it_was_met_on() -> None:
     # The first device is taken by the first claim, so that the second comes to the next one.
     claims = [claim(request(), name="a"), claim(request(cel=[f'{MODEL} == "A100"']), name="b")]
     assert f"on device {DRIVER}/node/gpu-1:" in message(outcome(claims, slice_of("node", gpus(2))))
+
+
+def test_selectors_that_only_match_apart_are_not_told_to_match_nothing() -> None:
+    result = outcome(claim(request(cel=[f'{MODEL} == "A100"', f"{INDEX} > 4"])), MODELS)
+    assert why(result) == (
+        f"0 of 3 devices of class any that match the selector before it match the selector `{INDEX} > 4`; "
+        "the values of index are 0, 1, 2, 1 was asked"
+    )
