@@ -145,8 +145,6 @@ class _Rehearsal:
                 for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
                     if namespace_of(document) == namespace:
                         self._refuse(index, refused)
-        for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
-            self._create(index, _without_others(document), dry=True)
         placed = [
             index
             for index, document in self._accepted([*CLUSTER_WIDE, *CLAIMS])
@@ -159,6 +157,9 @@ class _Rehearsal:
             if place >= len(placed):
                 raise refused
             self._refuse(placed[place], refused)
+        for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
+            if index not in placed:
+                self._create(index, _without_others(document), dry=True)
 
     def _create(self, index: int, document: Mapping[str, Any], *, dry: bool = False) -> None:
         api = self._trials.api
@@ -243,8 +244,7 @@ def _new(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _is_made_in_turn(document: Mapping[str, Any]) -> bool:
     """Tell whether an object is made for its pod only: a claim that holds no devices already."""
-    status: Json = document.get("status") or {}
-    return document["kind"] == "ResourceClaim" and not status.get("allocation")
+    return document["kind"] == "ResourceClaim" and not part_of(document, "status").get("allocation")
 
 
 def _keep_claims(spec: Json, kept: Mapping[str, int]) -> None:

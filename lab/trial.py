@@ -59,6 +59,8 @@ class Trials:
         self._claims = Mirror(api, _CLAIMS)
         self._placed: dict[str, Mapping[str, Any]] = {}
         self._turns = itertools.count(1)
+        self._used = set[str]()
+        """The claims that there have been."""
         self.add_namespace("default")
         self._settled = False
         for document in settling(0)[1:]:
@@ -135,17 +137,16 @@ class Trials:
             RefusedError: The API server does not take the pod or a claim.
 
         """
-        is_new = any("status" not in claim for claim in claims) or _uses_template(pod)
-        is_held = any("status" in claim for claim in claims)
-        if not is_new and not is_held:
-            self._settle()
-        return self._try(pod, claims, settle=is_held)
+        paths = {item(claim) for claim in claims}
+        is_known = any("status" in claim for claim in claims) or bool(paths & self._used)
+        self._used |= paths
+        # A claim whose name is new to the scheduler comes after the end of all claims before it. So nothing
+        # has to settle for the usual pod.
+        return self._try(pod, claims, settle=is_known or not (claims or _uses_template(pod)))
 
     def _try(
         self, pod: Mapping[str, Any], claims: Sequence[Mapping[str, Any]], *, settle: bool = False
     ) -> Tried:
-        # A claim that is new to the scheduler comes after the end of all claims before it. So it needs no
-        # settling, and there is none for the usual pod.
         made: list[Json] = []
         try:
             for claim in claims:
