@@ -85,6 +85,7 @@ def read_documents(paths: Iterable[str]) -> Iterator[Document | Checked]:
 
 def parse_documents(file: str, text: str) -> Iterator[Document | Checked]:
     """Yield the documents of a YAML or JSON stream. A piece that cannot be read does not hide the others."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     starts = [0, *(found.start() for found in _SEPARATOR.finditer(text) if found.start())]
     before, values = 0, 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
