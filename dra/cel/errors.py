@@ -19,6 +19,12 @@ class CompileError(ValueError):
         self.undecided = undecided
         """Whether it is this checker that cannot read it; the text is not the API server's."""
 
+    def again(self) -> "CompileError":
+        """Return an error like this one, which nobody has raised yet."""
+        return CompileError(
+            str(self), forbidden=self.forbidden, internal=self.internal, undecided=self.undecided
+        )
+
 
 class EvaluationError(ValueError):
     """A selector failed on a device; the text is what the scheduler says after `CEL runtime error: `."""

@@ -263,16 +263,32 @@ def _as_true(found: re.Match[str]) -> str:
     return found["kept"] or f"(true{' ' * (len(found[0]) - 6)})"
 
 
-@cache
 def compile_selector(expression: str, target: Target) -> Selector:
     """Return the selector; raise CompileError with what the API server of the release says against it."""
+    compiled = _compiled(expression, target)
+    if isinstance(compiled, CompileError):
+        # The one that is kept must not gather tracebacks.
+        raise compiled.again()
+    return compiled
+
+
+@cache
+def _compiled(expression: str, target: Target) -> Selector | CompileError:
+    try:
+        return Selector(expression, _accepted(expression, target))
+    except CompileError as error:
+        return error.again()
+
+
+def _accepted(expression: str, target: Target) -> Node:
+    """Return the checked expression if the API server accepts it, in the order of its own checks."""
     checked = _checked(expression, target)
     if problems := check(checked):
         raise failed(problems, expression)
-    check_constants(checked)
     if str(checked.type) not in {"bool", attribute_type(target)}:
         spelled = str(checked.type).replace("any", "google.protobuf.Any")
         raise CompileError(f"must evaluate to bool or the unknown type, not {spelled}")
+    check_constants(checked)
     if estimate(checked) > LIMIT:
         raise CompileError("too complex, exceeds cost limit", forbidden=True)
-    return Selector(expression, checked)
+    return checked

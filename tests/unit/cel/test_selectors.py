@@ -100,6 +100,16 @@ def test_an_error_is_raised_anew_for_each_device_that_looks_alike() -> None:
     assert failures[0] is not failures[1]
 
 
+def test_a_refused_selector_is_refused_again_without_being_compiled_again() -> None:
+    refusals: list[CompileError] = []
+    for _ in range(2):
+        with pytest.raises(CompileError, match="too complex") as refused:
+            compile_selector("lists.range(3000000).size() == 1", Target.V1_37)
+        refusals.append(refused.value)
+    assert refusals[0] is not refusals[1]
+    assert refusals[1].forbidden
+
+
 def test_a_selector_is_compiled_once() -> None:
     assert compile_selector("true", Target.V1_37) is compile_selector("true", Target.V1_37)
 
