@@ -114,8 +114,11 @@ def run(lesson: Lesson, stack: Stack = "dev") -> None:
         typer.echo(f"stack {stack} is not up; run `make up` first", err=True)
         raise typer.Exit(1)
     _ready(stack)
-    state = json.loads(pulumi(stack, "stack", "export", capture=True).stdout)
-    if before := below(state, lesson):
+    state = pulumi(stack, "stack", "export", capture=True).stdout
+    if was_interrupted(state):
+        typer.echo(f"the last run on stack {stack} was interrupted; run `make up` first", err=True)
+        raise typer.Exit(1)
+    if before := below(json.loads(state), lesson):
         targets = [word for urn in before for word in ("--target", urn)]
         done = pulumi(stack, "destroy", "--yes", "--skip-preview", "--suppress-outputs", *targets)
         if done.returncode:
