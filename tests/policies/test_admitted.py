@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from builds import DRA, IS_H100, claim, device_class, pod, pod_spec, template
 from harness import ADVISORY, UNKNOWN, Resource, run
+from resources import DRA, IS_H100, claim, device_class, pod, pod_spec, template
 
 from policies.admitted import SELECTORS, SHAPE
 

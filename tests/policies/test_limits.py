@@ -1,8 +1,8 @@
 """Limits on GPUs, and admin access."""
 
 import pytest
-from builds import TEMPLATE, claim, deployment, namespace, pod, pod_spec, template
 from harness import ADVISORY, UNKNOWN, Resource, run
+from resources import TEMPLATE, claim, deployment, namespace, pod, pod_spec, template
 
 from policies.admin import ADMIN_ACCESS
 from policies.limits import GPUS_PER_CLAIM, GPUS_PER_STACK

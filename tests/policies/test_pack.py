@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import claim
 from harness import from_config
 from pulumi_policy import EnforcementLevel, ResourceValidationPolicy
+from resources import claim
 
 from policies.judge import AnyRule, policies_of
 from policies.pack import RULES, make_policies

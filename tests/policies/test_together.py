@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import (
+from harness import ADVISORY, UNKNOWN, Resource, run
+from resources import (
     IS_H100,
     NUMA,
     TEMPLATE,
@@ -18,7 +19,6 @@ from builds import (
     resource_slice,
     template,
 )
-from harness import ADVISORY, UNKNOWN, Resource, run
 
 from policies.hidden import HIDDEN
 from policies.together import (
