@@ -6,7 +6,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
@@ -141,6 +142,9 @@ def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None
         case Output.TEXT:
             from lab.output import text  # noqa: PLC0415 - one form of five is needed
 
+            # A terminal may lack an arrow, or a character of a name.
+            if isinstance(sys.stdout, TextIOWrapper):
+                cast("TextIOWrapper[Any]", sys.stdout).reconfigure(errors="backslashreplace")
             text.write(results, Console())
             return
         case Output.JSON:
@@ -159,7 +163,7 @@ def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None
             from lab.output import junit  # noqa: PLC0415 - as above
 
             rendered = junit.render(results, fail_on)
-    # A terminal's encoding may lack a character of a name; the programs that read this expect UTF-8.
+    # The programs that read this expect UTF-8.
     sys.stdout.buffer.write(f"{rendered}\n".encode("utf-8", "backslashreplace"))
 
 
