@@ -71,9 +71,7 @@ def funnel(ask: Ask, search: Search) -> Funnel:
     """Return how many devices pass each condition of a request, looked at alone."""
     stages, judge = Funnel(ask), search.offer.judge
     _add_selectors(stages, search.offer.spots)
-    stages.narrow(
-        lambda spot: spot.here, ("is for this node", "are for this node"), names, f"{ask.path}.selectors"
-    )
+    stages.narrow(lambda spot: spot.here, ("is for this node", "are for this node"), names, ask.path)
     # All stands for the devices that could have the capacity, had no one else a part of it.
     every = sum(judge.matches(ask, spot) is True for spot in stages.left)
     stages.asked = max(every, 1) if ask.all_ else ask.count

@@ -79,11 +79,22 @@ class Pod:
 
     def search(self, node: Node, plans: Sequence[ClaimPlan] | None = None) -> Search:
         """Return a search on a node, for all claims or for some of what they ask."""
+        # For claims that are all allocated the scheduler looks at no slice.
+        pools, spots = (self.cluster.pools.on(node), self.views.spots(node)) if self.plans else ((), ())
         return Search(
-            Offer(self.cluster.pools.on(node), self.views.spots(node), self.judge),
+            Offer(pools, spots, self.judge),
             [plan.fresh() for plan in (self.plans if plans is None else plans)],
             self.budget,
         )
+
+    def shape(self, node: Node) -> int:
+        """Return a number that is the same for nodes that look the same to the claims.
+
+        Raises:
+            ValueError: The scheduler cannot read a node selector.
+
+        """
+        return self.views.shape(node) if self.plans else 0
 
     def attempt(self, node: Node) -> Search | AllocationError | None:
         """Return a search that found devices for all claims, the error that it met, or None.
@@ -99,6 +110,12 @@ class Pod:
             return error
         except ValueError as error:
             return AllocationError(self.plans[0].index, "", f"gather pool information: {error}")
+
+    def free_devices(self, node: Node) -> int:
+        """Return how many of a node's devices no claim holds."""
+        held = self.cluster.pools.held
+        pools = self.cluster.pools.on(node) if self.plans else ()
+        return sum(device.id not in held for pool in pools for device in pool.devices)
 
     def unavailable(self, node: Node) -> ResourceClaim | None:
         """Return a claim that is allocated already and that the node cannot use."""

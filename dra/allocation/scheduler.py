@@ -7,6 +7,7 @@ Source: `findNodesThatPassFilters` of `pkg/scheduler/schedule_one.go` and `Filte
 from collections.abc import Callable, Mapping, Sequence
 
 from dra.allocation.judge import OutOfSteps
+from dra.allocation.nodeselection import selects
 from dra.allocation.outcome import Allocated, AllocationError, Failed, Unsatisfied
 from dra.allocation.pick import results
 from dra.allocation.pod import Pod, plan_pod
@@ -39,12 +40,24 @@ def allocate(
     except AllocationError as error:
         # With no node at all the scheduler does not come to that, but the claim is as wrong.
         return Failed(claims[error.claim].metadata.name, error.path, str(error))
+    if (unreadable := _unreadable_selector(claims)) is not None:
+        return unreadable
     nodes = [
         node
         for node in pod.cluster.pools.nodes
         if not node.unschedulable and (node_fits is None or node_fits(node))
     ]
     return _over_nodes(pod, nodes) or nearest_miss(pod, nodes)
+
+
+def _unreadable_selector(claims: Sequence[ResourceClaim]) -> Failed | None:
+    for claim in claims:
+        if claim.allocated_nodes is not None:
+            try:
+                selects(claim.allocated_nodes, Node(metadata=claim.metadata))
+            except ValueError as error:
+                return Failed(claim.metadata.name, "status.allocation.nodeSelector", str(error))
+    return None
 
 
 def _over_nodes(pod: Pod, nodes: Sequence[Node]) -> Allocated | Failed | None:
@@ -82,7 +95,7 @@ def _attempt(
     pod: Pod, node: Node, tried: dict[int, Search | AllocationError | None]
 ) -> Search | AllocationError | None:
     try:
-        shape = pod.views.shape(node)
+        shape = pod.shape(node)
     except ValueError as error:
         return AllocationError(pod.plans[0].index, "", f"gather pool information: {error}")
     if shape not in tried:

@@ -17,6 +17,9 @@ from dra.objects import Node
 _STEPS = 50_000
 """What the reason on one node may take; beyond that it is given in general terms."""
 
+_MOST_NODES = 50
+"""So many nodes that look different are compared."""
+
 
 @dataclass(frozen=True)
 class Miss:
@@ -43,8 +46,10 @@ def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
     alike: dict[tuple[int, str], Node] = {}
     for node in nodes:
         bound = pod.unavailable(node)
-        alike.setdefault((pod.views.shape(node), bound.metadata.name if bound else ""), node)
-    misses = [_miss(pod, node) for node in alike.values()]
+        alike.setdefault((pod.shape(node), bound.metadata.name if bound else ""), node)
+    # Of many that all differ, those with the most devices: a reason takes longer to find than a verdict.
+    likeliest = sorted(alike.values(), key=pod.free_devices, reverse=True)[:_MOST_NODES]
+    misses = [_miss(pod, node) for node in likeliest]
     best = max(misses, key=lambda miss: miss.rank)
     return Unsatisfied(
         best.claim, best.path, everywhere(pod.views, nodes, best.funnel, best.left_out) or best.why

@@ -171,6 +171,30 @@ def test_an_allocated_claim_holds_the_pod_to_its_nodes() -> None:
     )
 
 
+def test_a_pod_whose_claims_are_all_allocated_needs_no_devices() -> None:
+    bound = claim(request(), name="bound", held=held("gpu-0", pool="gone"))
+    result = outcome(bound, slice_of("node", gpus(1), count=2), bound)
+    assert devices_of(result, "bound") == ["gpu-0"]
+
+
+def test_an_allocation_with_an_unreadable_selector_fails_the_pod() -> None:
+    bound = claim(request(), held=held("gpu-0")).model_copy(
+        update={"allocated_nodes": selector("cores", "Gt", "many")}
+    )
+    result = outcome(bound, slice_of("node", gpus(1)), bound)
+    assert isinstance(result, Failed)
+    assert result.path == "status.allocation.nodeSelector"
+
+
+def test_of_many_nodes_that_differ_the_one_with_the_most_free_devices_is_told() -> None:
+    slices = [
+        slice_of(f"n-{i}", gpus(1 + i % 30, taints=[{"key": str(i), "effect": "NoSchedule"}]))
+        for i in range(90)
+    ]
+    result = outcome(claim(request(count=32)), *slices, slice_of("plain", gpus(31)))
+    assert why(result) == "plain: 31 devices are of class any, 32 were asked"
+
+
 def test_what_else_the_pod_demands_of_a_node_is_asked() -> None:
     inventory = Inventory.of([ANY, slice_of("a", gpus(1)), slice_of("b", gpus(1))])
     result = allocate([ONE], inventory, Target.V1_37, lambda each: each.metadata.name == "b")
