@@ -6,8 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -143,8 +142,8 @@ def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None
             from lab.output import text  # noqa: PLC0415 - one form of five is needed
 
             # A terminal may lack an arrow, or a character of a name.
-            if isinstance(sys.stdout, TextIOWrapper):
-                cast("TextIOWrapper[Any]", sys.stdout).reconfigure(errors="backslashreplace")
+            if (reconfigure := getattr(sys.stdout, "reconfigure", None)) is not None:
+                reconfigure(errors="backslashreplace")
             text.write(results, Console())
             return
         case Output.JSON:
