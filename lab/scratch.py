@@ -29,17 +29,23 @@ def scratch_control_plane(repo: Path) -> Generator[str]:
         ControlPlaneError: It did not come up.
 
     """
-    with _folder(repo.absolute() / ".lab") as path:
+    with scratch_folder(repo.absolute() / ".lab") as path:
         yield create(StackFolder(path), Incarnation(identity=path.name, generation=0))
 
 
 @contextlib.contextmanager
-def _folder(lab: Path) -> Generator[Path]:
+def scratch_folder(lab: Path) -> Generator[Path]:
+    """Hand on a folder in `.lab`, and remove it at the end with what runs in it, and what dead users left."""
     rehearsals = lab / REHEARSALS
+    lab.mkdir(exist_ok=True)
     with _lock(lab):
         rehearsals.mkdir(exist_ok=True)
         for left in rehearsals.iterdir():
-            with contextlib.suppress(BlockingIOError), _lock(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            # It may be somebody's, or go this moment.
+            with (
+                contextlib.suppress(BlockingIOError, FileNotFoundError),
+                _lock(left, fcntl.LOCK_EX | fcntl.LOCK_NB),
+            ):
                 _remove(left)
         path = Path(tempfile.mkdtemp(dir=rehearsals, prefix="run-"))
         owned = contextlib.ExitStack()
