@@ -37,7 +37,7 @@ def slice_nodes(spec: ResourceSliceSpec, path: str) -> Iterator[Problem]:
         terms = spec.node_selector.node_selector_terms
         if len(terms) != 1:
             detail = "must have exactly one node selector term"
-            shown = [_as_the_server_shows(term) for term in terms]
+            shown = [_as_the_server_shows(term) for term in terms] or None
             remedy = "Put all conditions into one term, or make a slice for each."
             yield invalid(f"{path}.nodeSelector.nodeSelectorTerms", shown, detail, remedy)
     for field, given in (

@@ -265,9 +265,9 @@ HOSTILE: dict[str, Document] = {
 
 @pytest.mark.parametrize("document", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_input_is_refused_in_no_time(document: Document) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert admission(document).problems
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_parameters_that_are_too_deep_or_stand_for_too_much_are_refused() -> None:
