@@ -5,7 +5,7 @@ Source: the API reference of Kubernetes 1.37, group resource.k8s.io.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -75,6 +75,28 @@ class DeviceCounterConsumption(Model):
     compatibility_groups: Sequence[str] | None = None
 
 
+class NodeAllocatableMapping(Model):
+    """How much of a node's resource a device is: all of it alike, or by one of its capacities."""
+
+    capacity_key: str | None = None
+    capacity_multiplier: QuantityText | None = None
+    device_multiplier: QuantityText | None = None
+
+
+class NodeAllocatableOverhead(Model):
+    """How much of a node's resource the use of a device costs."""
+
+    per_pod: QuantityText | None = None
+    per_container: QuantityText | None = None
+
+
+class NodeAllocatableResource(Model):
+    """What a device takes from a node's resource (alpha in 1.36 and 1.37, DRANodeAllocatableResources)."""
+
+    mapping: NodeAllocatableMapping | None = None
+    overhead: NodeAllocatableOverhead | None = None
+
+
 class DeviceTaint(Model):
     """Keeps claims without a toleration away. `effect`: NoSchedule, NoExecute (which also evicts) or None."""
 
@@ -120,7 +142,7 @@ class Device(Model):
     binding_conditions: Sequence[str] | None = None
     binding_failure_conditions: Sequence[str] | None = None
     allow_multiple_allocations: bool | None = None
-    node_allocatable_resources: Mapping[str, Any] | None = None
+    node_allocatable_resources: Mapping[str, NodeAllocatableResource] | None = None
 
 
 class ResourcePool(Model):

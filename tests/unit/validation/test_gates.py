@@ -84,7 +84,11 @@ def test_a_field_is_dropped_and_told_where_its_gate_is_off(document: Document, p
 
 ALPHAS: list[tuple[Document, str, Target]] = [
     (device(attributes={"a": {"int": 1, "ints": [1]}}), "spec.devices[0].attributes.a.ints", NEW),
-    (device(nodeAllocatableResources={"cpu": {"x": 1}}), "spec.devices[0].nodeAllocatableResources", NEWEST),
+    (
+        device(nodeAllocatableResources={"cpu": {"mapping": {"deviceMultiplier": "1"}}}),
+        "spec.devices[0].nodeAllocatableResources",
+        NEWEST,
+    ),
     (
         claim(exactly(derivedAttributes=[{"name": "a.b/c", "expression": "1"}])),
         "spec.devices.requests[0].exactly.derivedAttributes",
