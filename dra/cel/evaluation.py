@@ -155,6 +155,8 @@ def _call(node: Call) -> Program:  # noqa: C901, PLR0911, PLR0912 - one return f
             if len(parts) == 1:
                 return lambda scope: operator(parts[0](scope))
             return lambda scope: operator(parts[0](scope), parts[1](scope))
+        case "matches" if not isinstance(nodes[1], Literal):
+            return _function("matches", parts, refusal="no such overload: matches")
         case name if is_known(name):
             return _function(name, parts)
         case name:
@@ -177,13 +179,20 @@ def _alternative(parts: Sequence[Program], *, unwrap: bool) -> Program:
     return run
 
 
-def _function(name: str, parts: Sequence[Program]) -> Program:
+def _function(name: str, parts: Sequence[Program], refusal: str | None = None) -> Program:
+    """Return a program of a call; `refusal` is what is said instead if no overload takes the arguments."""
+
     def run(scope: Scope) -> Value:
         arguments = [part(scope) for part in parts]
         for argument in arguments:
             if is_list(argument) or is_map(argument) or isinstance(argument, str | bytes):
                 scope.spend(len(argument) // 10 + 1)
-        return call(name, arguments)
+        try:
+            return call(name, arguments)
+        except EvaluationError as error:
+            if refusal and str(error).startswith("no such overload"):
+                raise EvaluationError(refusal) from None
+            raise
 
     return run
 

@@ -110,6 +110,14 @@ def test_a_refused_selector_is_refused_again_without_being_compiled_again() -> N
     assert refusals[1].forbidden
 
 
+@pytest.mark.parametrize(("pattern", "refusal"), [('"a"', ""), ('"a".trim()', ": matches")])
+def test_a_pattern_for_what_is_no_string_is_refused_as_in_the_scheduler(pattern: str, refusal: str) -> None:
+    selector = compile_selector(f"{ATTRIBUTES}.index.matches({pattern})", Target.V1_37)
+    with pytest.raises(EvaluationError) as failed:
+        selector.matches(DRIVER, device(index=DeviceAttribute(int_=7)))
+    assert str(failed.value) == f"no such overload{refusal}"
+
+
 def test_a_selector_is_compiled_once() -> None:
     assert compile_selector("true", Target.V1_37) is compile_selector("true", Target.V1_37)
 
