@@ -154,13 +154,20 @@ def short_of(ask: Ask, search: Search, spots: Sequence[Spot]) -> str:
 
 def short_counters(search: Search, spots: Sequence[Spot]) -> str:
     """Return which shared counters of some devices are too low."""
-    return listed(
+    spots = [spot for spot in spots if not search.counters_suffice(spot)]
+    lows = [
         f"{counter_set}/{name} of pool {spot.pool.name}: {amount} taken by {spot.candidate.id.name}, "
         f"{search.counter(spot.pool, (counter_set, name))} left"
         for spot in spots
         for (counter_set, name), amount in spot.candidate.counters.items()
         if search.counter(spot.pool, (counter_set, name)) < amount
-    )
+    ]
+    overdrawn = [
+        f"pool {spot.pool.name}: allocated devices take more than there is"
+        for spot in spots
+        if spot.pool.overdrawn
+    ]
+    return listed([*overdrawn, *lows])
 
 
 def _taints(ask: Ask, gone: Sequence[Spot]) -> Iterable[str]:

@@ -292,6 +292,14 @@ def test_allocated_partitions_take_their_counters() -> None:
     assert devices_of(outcome(claim(request()), *partitions(3, 3, 3, of=7), other)) == ["part-1"]
 
 
+def test_a_pool_with_an_overdrawn_counter_gives_away_no_partition() -> None:
+    other = claim(name="other", held=held("part-0", "part-1"))
+    result = outcome(claim(request()), *partitions(4, 4, 0, of=7), other)
+    assert "0 have their shared counters (not pool node: allocated devices take more than there is" in why(
+        result
+    )
+
+
 def test_partitions_are_not_there_where_the_release_has_none() -> None:
     result = outcome(claim(request()), *partitions(1, of=7), target=Target.V1_35)
     assert isinstance(result, Unsatisfied)
