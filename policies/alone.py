@@ -34,8 +34,6 @@ class LabelSettings(Settings):
 
 def missing_labels(item: KubernetesObject, settings: LabelSettings) -> Iterator[Violation]:
     """Yield the labels that are missing or say what they may not."""
-    if item.kind not in settings.kinds:
-        return
     labels = mapping(item.metadata.get("labels"))
     for label, rule in settings.labels.items():
         value = labels.get(label)
@@ -102,6 +100,7 @@ REQUIRED_LABELS = ResourceRule(
     settings=LabelSettings,
     judged=lambda item: ["metadata.labels"] if item.kind else None,
     judge=missing_labels,
+    concerns=lambda item, settings: item.kind in settings.kinds and bool(settings.labels),
     remediate=add_labels,
 )
 IMMUTABLE_SPECS = ResourceRule(

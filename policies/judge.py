@@ -38,6 +38,10 @@ class Violation:
         return cls(path=found.path, message=found.message, remedy=found.remedy, code=found.code)
 
 
+def _any(_item: KubernetesObject, _settings: object) -> bool:
+    return True
+
+
 Judged = Callable[[KubernetesObject], Sequence[str] | None]
 """The paths that a policy looks at in an object, without indices; None if it does not look at it."""
 
@@ -51,6 +55,8 @@ class ResourceRule(Generic[AnySettings]):
     settings: type[AnySettings]
     judged: Judged
     judge: Callable[[KubernetesObject, AnySettings], Iterable[Violation]]
+    concerns: Callable[[KubernetesObject, AnySettings], bool] = _any
+    """Whether the settings ask anything of an object; if not, it may as well be unknown."""
     remediate: Callable[[ResourceValidationArgs, AnySettings], Any] | None = None
 
     def policy(self, session: Session) -> ResourceValidationPolicy:
@@ -70,7 +76,7 @@ class ResourceRule(Generic[AnySettings]):
                 delete_before_replace=args.opts.delete_before_replace,
             ):
                 judged = self.judged(item)
-                if judged is None:
+                if judged is None or not self.concerns(item, settings):
                     continue
                 unknown = unknown_in(item, judged)
                 verdicts.give(item, unknown, () if unknown else self.judge(item, settings))
@@ -101,6 +107,8 @@ class StackRule(Generic[AnySettings]):
     settings: type[AnySettings]
     judged: Judged
     judge: Callable[[Stack, AnySettings], Iterable[tuple[KubernetesObject | None, Violation]]]
+    concerns: Callable[[KubernetesObject, AnySettings], bool] = _any
+    """As in a ResourceRule."""
     level: EnforcementLevel | None = None
     """Where it is another than the pack's."""
 
@@ -117,7 +125,9 @@ class StackRule(Generic[AnySettings]):
             unknown = {
                 item: paths
                 for item in stack.objects
-                if (judged := self.judged(item)) is not None and (paths := unknown_in(item, judged))
+                if (judged := self.judged(item)) is not None
+                and self.concerns(item, settings)
+                and (paths := unknown_in(item, judged))
             }
             for item, paths in unknown.items():
                 verdicts.give(item, paths, ())

@@ -47,8 +47,13 @@ def dra_objects_and_workloads(item: KubernetesObject) -> Sequence[str] | None:
     return dra_objects(item) or workloads(item)
 
 
-def everything(item: KubernetesObject) -> Sequence[str] | None:
-    """Return what decides an allocation: the DRA API's objects, workloads, and nodes by their labels."""
+def supply(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what is judged of what a cluster has: devices, classes, taint rules, nodes."""
     if item.kind == "Node" and not item.group:
-        return ["metadata.labels"]
-    return dra_objects_and_workloads(item)
+        return ["metadata.labels", "status"]
+    return None if claims(item) else dra_objects(item)
+
+
+def everything(item: KubernetesObject) -> Sequence[str] | None:
+    """Return what decides an allocation: what the cluster has, and what is asked of it."""
+    return supply(item) or claims_and_workloads(item)

@@ -113,6 +113,7 @@ GPUS_PER_CLAIM = ResourceRule(
     settings=LimitSettings,
     judged=claims,
     judge=claim_limit,
+    concerns=lambda _, settings: settings.maximum is not None,
 )
 GPUS_PER_STACK = StackRule(
     name="gpus-per-stack",
@@ -120,4 +121,5 @@ GPUS_PER_STACK = StackRule(
     settings=StackLimitSettings,
     judged=claims_and_workloads,
     judge=stack_limit,
+    concerns=lambda _, settings: settings.maximum is not None,
 )

@@ -13,8 +13,8 @@ from dra.document import Document, read_documents
 from dra.finding import Finding
 from dra.gates import Target
 from dra.inventory import Inventory
-from policies.judge import StackRule, Violation
-from policies.kinds import claims, everything
+from policies.judge import Judged, StackRule, Violation
+from policies.kinds import claims, everything, supply, workloads
 from policies.objects import KubernetesObject
 from policies.settings import SettingsError, TargetSettings
 from policies.simulated import nodes_and_slices
@@ -157,13 +157,14 @@ def _rule(
     name: str,
     description: str,
     wanted: Callable[[Finding], bool],
+    judged: Judged = everything,
     level: EnforcementLevel | None = None,
 ) -> StackRule[InventorySettings]:
     return StackRule(
         name=name,
         description=description,
         settings=InventorySettings,
-        judged=everything,
+        judged=judged,
         judge=_with_codes(wanted),
         level=level,
     )
@@ -183,16 +184,17 @@ CLASSES = _rule(
     _is_of_class,
 )
 ONE_MECHANISM = _rule(
-    "one-mechanism", "The GPUs of a node are counted or claimed, never both.", _is_of_mechanism
+    "one-mechanism", "The GPUs of a node are counted or claimed, never both.", _is_of_mechanism, supply
 )
 NOT_COUNTED_BESIDE_CLAIM = _rule(
     "no-counted-gpu-beside-claim",
     "A pod with a claim does not ask for counted GPUs as well.",
     _is_counted_beside,
+    workloads,
 )
 ADVICE = _rule(
     "dra-advice",
     "What the control plane takes without a word, and a person would regret.",
     _is_of_nobody_else,
-    EnforcementLevel.ADVISORY,
+    level=EnforcementLevel.ADVISORY,
 )

@@ -54,6 +54,7 @@ def test_without_settings_and_for_other_kinds_nothing_is_asked() -> None:
     pod = Resource({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}})
     assert run(REQUIRED_LABELS, [claim({"name": "gpu"}), pod]) == []
     assert run(REQUIRED_LABELS, [pod], TEAM) == []
+    assert run(REQUIRED_LABELS, [claim({"name": "gpu", "labels": UNKNOWN})]) == []
     assert len(run(REQUIRED_LABELS, [pod, claim({"name": "gpu"})], TEAM | {"kinds": ["Pod"]})) == 2
 
 

@@ -13,6 +13,7 @@ FOUR = {"maximum": 4}
 def test_without_a_maximum_there_is_no_limit() -> None:
     assert run(GPUS_PER_CLAIM, [claim(count=32)]) == []
     assert run(GPUS_PER_STACK, [claim(count=32)]) == []
+    assert run(GPUS_PER_CLAIM, [claim(count=UNKNOWN)]) == run(GPUS_PER_STACK, [claim(count=UNKNOWN)]) == []
 
 
 def test_a_claim_up_to_the_maximum_passes_and_one_above_is_told() -> None:

@@ -127,6 +127,13 @@ def test_an_unknown_count_or_device_is_told_and_nothing_is_guessed() -> None:
     assert said.startswith("ResourceSlice node-01: cannot be judged at preview: spec is not known")
 
 
+def test_an_unknown_value_concerns_only_those_who_look_at_it() -> None:
+    stack = [*DEVICES, claim(count=UNKNOWN), pod()]
+    assert run(ONE_MECHANISM, stack) == run(NOT_COUNTED_BESIDE_CLAIM, stack) == []
+    labels = {"metadata": {"name": "node-01", "labels": UNKNOWN}}
+    assert len(run(ONE_MECHANISM, [*DEVICES, Resource(node("node-01", None).inputs | labels)])) == 1
+
+
 def test_a_claim_that_a_pod_names_by_an_output_is_found_by_dependency() -> None:
     nine = claim(count=9)
     spec = pod_spec(gpu=UNKNOWN)
