@@ -12,6 +12,10 @@ from lab.observe import connect, observe
 OUTPUT = "outcomes"
 
 
+class OutcomesError(pulumi.RunError):
+    """Something came out otherwise than expected. What did is in the log and in the stack's output."""
+
+
 def export_outcomes(
     cluster: Cluster,
     context: str,
@@ -38,3 +42,11 @@ def export_outcomes(
     # The kubeconfig is a secret; what was seen with it is none.
     seen = pulumi.Output.unsecret(pulumi.Output.all(cluster.kubeconfig, *after).apply(look))
     pulumi.export(OUTPUT, seen)
+    # An error in the log alone leaves pulumi's exit code at 0. The output is registered all the same.
+    seen.apply(_fail_unless_all_are_ok)
+
+
+def _fail_unless_all_are_ok(outcomes: Sequence[Mapping[str, Any]]) -> None:
+    wrong = [outcome for outcome in outcomes if not outcome["ok"]]
+    if wrong:
+        raise OutcomesError(f"{len(wrong)} of {len(outcomes)} outcomes are not as expected; see above.")
