@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import REPO, Checkout
 
 from dra.finding import Verdict
 from lab.api import CLUSTER_WIDE
 from lab.rehearsal import Outcome, rehearse
 from lab.trial import Trials, trials_beside
+from tests.engine.conftest import REPO, Checkout
 
 pytestmark = pytest.mark.engine
 
