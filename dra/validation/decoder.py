@@ -71,10 +71,13 @@ class Decoder:
         self.wrong.insert(self._unreadable, problem)
         self._unreadable += 1
 
-    def mistyped(self, place: Place, raw: object, go: str, remedy: str) -> None:
-        """Take down a value of the wrong type."""
+    def mistyped(self, place: Place, raw: object, go: str, remedy: str, *, stops: bool = False) -> None:
+        """Take down a value of the wrong type; `stops`: one on which the API server reads no further."""
         where = f"Go struct field {place.owner}.{place.names}" if place.names else "Go value"
         message = f"json: cannot unmarshal {json_kind(raw, go)} into {where} of type {go}"
+        if stops:
+            self.unreadable(place, message, remedy)
+            return
         code = codes.WRONG_TYPE.code
         self.wrong.append(Problem(path=place.path, message=message, remedy=remedy, code=code))
 

@@ -71,6 +71,9 @@ def _read_quantity(decoder: Decoder, raw: object, place: Place, zero: str = "0")
 
 
 def _read_time(decoder: Decoder, raw: object, place: Place) -> str:
+    if raw is not None and not isinstance(raw, str):
+        decoder.mistyped(place, raw, "string", "Write a time such as 2026-01-31T12:00:00Z.", stops=True)
+        return ""
     text = _read_text(decoder, raw, place)
     if text and not _TIME.fullmatch(text):
         rest = "" if re.match(r"\d{4}", text, re.ASCII) else f' {quoted(text)} as "2006"'

@@ -179,6 +179,12 @@ def test_what_is_no_quantity_is_refused(given: object) -> None:
 def test_where_the_api_server_stops_reading_is_told_first() -> None:
     document = resource_slice({"name": 1, "capacity": {"memory": {"value": "x"}}})
     assert messages(document)[0] == QUANTITY
+    taint = {"key": "a", "effect": "NoSchedule", "timeAdded": 5}
+    document = resource_slice({"name": "g", "bindsToNode": 1, "taints": [taint]})
+    assert messages(document)[0] == (
+        "json: cannot unmarshal number into Go struct field DeviceTaint.spec.devices.taints.timeAdded "
+        "of type string"
+    )
 
 
 @pytest.mark.parametrize(
