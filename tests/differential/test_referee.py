@@ -19,7 +19,7 @@ def test_the_referee_says_what_a_cluster_said(referee: Referee, name: str) -> No
     documents = _documents(CASES / "inputs" / f"{name}.yaml")
     said = VERDICTS[name]
     labels: dict[str, str] = next(
-        (each["metadata"]["labels"] for each in documents if each["kind"] == "Namespace"), {}
+        (each["metadata"]["labels"] for each in documents if each["kind"] == "Namespace"), dict[str, str]()
     )
     answers = [referee.ask("admit", document=each, namespaceLabels=labels) for each in documents]
     if refusals := [answer for answer in answers if answer["errors"]]:
