@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from dra.finding import Checked, Finding, Severity, Verdict
-from lab.output import closing, on_one_line, printable, subject
+from lab.output import closing, on_one_line, page, printable, subject
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.ADVICE: "bold cyan"}
 _VERDICT_STYLES = {
@@ -19,6 +19,7 @@ _VERDICT_STYLES = {
     Verdict.ACCEPTED: "green",
 }
 _DEVICES_SHOWN = 8
+_PAGES_SHOWN = 2
 
 
 def write(results: Sequence[Checked], console: Console) -> None:
@@ -27,6 +28,15 @@ def write(results: Sequence[Checked], console: Console) -> None:
         if checked.findings or checked.verdict is not Verdict.ACCEPTED:
             _object(checked, console)
     console.print(closing(results), highlight=False, markup=False)
+    pages = sorted({page(finding.code) for checked in results for finding in checked.findings})
+    if pages:
+        console.print(f"See {_listed(pages)}.", highlight=False, markup=False)
+
+
+def _listed(pages: Sequence[str]) -> str:
+    if len(pages) > _PAGES_SHOWN:
+        return f"the pages of these codes in {pages[0].rpartition('/')[0]}"
+    return " and ".join(pages)
 
 
 def _object(checked: Checked, console: Console) -> None:

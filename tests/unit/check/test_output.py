@@ -61,7 +61,11 @@ def test_text_names_the_place_the_code_the_sentence_and_the_remedy() -> None:
     assert lines[0] == "claims/a b.yaml:3 ResourceClaim team/gpu pending"
     assert lines[1] == "  error DRA301 claims/a b.yaml:7 spec.devices"
     assert [line.strip() for line in lines[2:4]] == ["Nothing matches.", "→ Ask for less."]
-    assert lines[-1] == "1 object: 1 pending. 1 error, 1 advice."
+    assert lines[-2:] == [
+        "1 object: 1 pending. 1 error, 1 advice.",
+        "See docs/findings/DRA301.md and docs/findings/DRA402.md.",
+    ]
+    assert shown(RESULTS).splitlines()[-1] == "See the pages of these codes in docs/findings."
 
 
 def test_text_shows_an_allocation_and_leaves_out_what_is_merely_accepted() -> None:
