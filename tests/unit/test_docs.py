@@ -1,7 +1,11 @@
 """README and the pages beside it say what is so."""
 
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +44,20 @@ def test_the_closing_table_is_that_of_the_recorded_outcomes() -> None:
     outcomes = TypeAdapter(list[Outcome]).validate_python(recorded)
     assert all(outcome.ok for outcome in outcomes)
     assert lines(block(README, "outcomes").replace("```text", "").replace("```", "")) == lines(text(outcomes))
+
+
+def test_what_the_checker_says_of_the_example() -> None:
+    [command] = re.findall(r"^\.venv/bin/python (-m lab check docs/examples/.*)$", README, re.MULTILINE)
+    said = subprocess.run(  # noqa: S603 - README's own command
+        [sys.executable, *shlex.split(command)],
+        cwd=REPO,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 1, said.stderr
+    assert lines(block(README, "check").replace("```text", "").replace("```", "")) == lines(said.stdout)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
