@@ -125,11 +125,17 @@ class Lesson(pulumi.ComponentResource):
         self, name: str, spec: ResourceSliceSpec, *, after: Sequence[pulumi.Resource] = ()
     ) -> v1.ResourceSlice:
         """Publish a slice as it is written."""
+        document = spec.document()
+        if spec.devices:
+            # The API server leaves empty maps out, and Pulumi would replace the slice at each `up` for it.
+            document["devices"] = [
+                {key: value for key, value in device.items() if value != {}} for device in document["devices"]
+            ]
         return self._keep(
             v1.ResourceSlice(
                 f"{self.lesson}-{name}-slice",
                 metadata={"name": name},
-                spec=spec.document(),  # pyright: ignore[reportArgumentType] - the SDK takes the API's spelling
+                spec=document,  # pyright: ignore[reportArgumentType] - the SDK takes the API's spelling
                 opts=self._child(after, replace_on=["spec"]),
             )
         )

@@ -1,5 +1,6 @@
 """What holds for every lesson of the course, and for its page."""
 
+import json
 import re
 
 import pytest
@@ -38,6 +39,12 @@ def test_a_lesson_s_pods_stay_on_its_nodes_and_its_nodes_take_no_others(shown: S
         spec = found["spec"] if key.startswith("Pod/") else found["spec"]["template"]["spec"]
         selector = spec["nodeSelector"]
         assert selector == {LESSON_LABEL: name} or selector["kubernetes.io/hostname"] in nodes, key
+
+
+def test_a_slice_has_no_empty_map_which_would_be_a_difference_at_each_up(shown: Shown) -> None:
+    for key, found in shown.objects.items():
+        if key.startswith("ResourceSlice/"):
+            assert "{}" not in json.dumps(found["spec"])
 
 
 def test_a_lesson_says_what_to_see_and_each_step_once(shown: Shown) -> None:
