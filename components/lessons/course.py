@@ -29,6 +29,7 @@ COURSE: Mapping[str, str] = {
     "extended-resource": "`nvidia.com/gpu: 1` served from the devices of a DRA driver",
     "mig": "one GPU in partitions that share its counters: profiles that fit and one that does not",
     "taints": "a tainted GPU, a claim that tolerates it, and a rule that evicts a running pod",
+    "broken-device": "a GPU that gets a taint, and one that is no longer published, under running pods",
 }
 
 OF_LAB4 = ("greedy", "lab4")
