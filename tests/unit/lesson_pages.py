@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 from recording import record
@@ -24,6 +24,34 @@ if TYPE_CHECKING:
     from components.lesson import Lesson
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "lessons"
+FIRST = {
+    key: place
+    for place, key in enumerate(
+        [
+            "apiVersion",
+            "kind",
+            "metadata",
+            "name",
+            "namespace",
+            "labels",
+            "spec",
+            "driver",
+            "nodeName",
+            "pool",
+            "image",
+            "deviceClassName",
+            "allocationMode",
+            "count",
+            "selectors",
+            "requests",
+            "exactly",
+            "firstAvailable",
+            "constraints",
+            "config",
+        ]
+    )
+}
+"""The order in which people write an object's fields; others follow by name."""
 FURTHER = [name for name in COURSE if name not in OF_LAB4]
 PART = re.compile(
     r"<!-- (?P<what>yaml: (?P<objects>[^\n]+?)|outcomes) -->\n(?P<body>.*?)<!-- end -->", re.DOTALL
@@ -65,8 +93,18 @@ def filled(page: str, shown: Shown) -> str:
 
 
 def _yaml(manifests: Sequence[dict[str, Any]]) -> str:
-    text = "---\n".join(yaml.safe_dump(one, sort_keys=False, width=100) for one in manifests)
+    text = "---\n".join(yaml.safe_dump(_ordered(one), sort_keys=False, width=100) for one in manifests)
     return f"```yaml\n{text}```\n"
+
+
+def _ordered(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return a value with its keys in the order in which people write them: the wire keeps none."""
+    if isinstance(value, list):
+        return [_ordered(one) for one in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    keys = sorted(cast("dict[str, Any]", value), key=lambda key: (key not in FIRST, FIRST.get(key, 0), key))
+    return {key: _ordered(value[key]) for key in keys}
 
 
 def _manifest(inputs: dict[str, Any]) -> dict[str, Any]:
