@@ -62,16 +62,16 @@ def _wanted(draw: st.DrawFn, selector: st.SearchStrategy[str]) -> Document:
         )
     )
     wanted |= count
-    if tolerations := draw(rarely(st.lists(_TOLERATIONS | _ANY_TAINT, min_size=1, max_size=2), once_in=4)):
+    if tolerations := draw(rarely(st.lists(_TOLERATIONS | _ANY_TAINT, min_size=1, max_size=2), once_in=2)):
         wanted["tolerations"] = tolerations
-    if capacity := draw(rarely(_CAPACITY, once_in=6)):
+    if capacity := draw(rarely(_CAPACITY, once_in=3)):
         wanted["capacity"] = {"requests": capacity}
     return wanted
 
 
 @st.composite
 def _request(draw: st.DrawFn, name: str, selector: st.SearchStrategy[str]) -> Document:
-    if draw(seldom(5)):
+    if draw(seldom(3)):
         alternatives = [
             {"name": f"alt-{i}"} | draw(_wanted(selector)) for i in range(draw(st.integers(1, 3)))
         ]
@@ -87,7 +87,7 @@ def _constraint(draw: st.DrawFn, requests: list[Document]) -> Document:
     names = [each["name"] for each in requests]
     names += [f"{each['name']}/{sub['name']}" for each in requests for sub in each.get("firstAvailable", ())]
     kind = draw(st.sampled_from(["matchAttribute", "matchAttribute", "distinctAttribute"]))
-    of = draw(rarely(st.lists(st.sampled_from(names), min_size=1, unique=True), once_in=3)) if names else None
+    of = draw(rarely(st.lists(st.sampled_from(names), min_size=1, unique=True), once_in=2)) if names else None
     return {kind: draw(ATTRIBUTE_NAMES)} | ({"requests": of} if of else {})
 
 
@@ -97,7 +97,7 @@ def claims(draw: st.DrawFn, name: str = "claim", selector: st.SearchStrategy[str
         draw(_request(f"r{i}", selector)) for i in range(draw(st.sampled_from([1, 1, 1, 2, 2, 2, 3, 0])))
     ]
     devices: Document = {"requests": requests} if requests else {}
-    if constraints := draw(rarely(st.lists(_constraint(requests), min_size=1, max_size=2), once_in=3)):
+    if constraints := draw(rarely(st.lists(_constraint(requests), min_size=1, max_size=2), once_in=2)):
         devices["constraints"] = constraints
     if draw(seldom(10)):
         devices["config"] = [{"opaque": {"driver": GPU, "parameters": {"kind": "GpuConfig"}}}]

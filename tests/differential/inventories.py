@@ -125,7 +125,8 @@ def _devices(draw: st.DrawFn, driver: str, names: Sequence[str]) -> list[Documen
         rarely(st.sets(st.sampled_from(sorted(ATTRIBUTES[driver])), max_size=3), set[str](), once_in=3)
     )
     keys = [key for key in ATTRIBUTES[driver] if key not in missing]
-    shared = draw(rarely(POLICIES, once_in=4)) if driver == GPU else None
+    shared = draw(rarely(POLICIES, once_in=3)) if driver == GPU else None
+    taint = draw(rarely(TAINTS, once_in=3))
     devices: list[Document] = []
     for name in names:
         attributes = {key: draw(ATTRIBUTES[driver][key]) for key in keys}
@@ -142,7 +143,8 @@ def _devices(draw: st.DrawFn, driver: str, names: Sequence[str]) -> list[Documen
             device["allowMultipleAllocations"] = True
             first = next(iter(device["capacity"].values()))
             first |= {"requestPolicy": shared} if shared else {}
-        if taints := draw(rarely(st.lists(TAINTS, min_size=1, max_size=2, unique_by=str))):
+        taints = [taint] if taint and draw(st.integers(0, 3)) else []
+        if taints := taints + draw(rarely(TAINTS.map(lambda other: [other]), [], once_in=16)):
             device["taints"] = taints
         if conditions := draw(rarely(st.just(["example.com/attached"]), once_in=24)):
             device["bindingConditions"] = conditions
@@ -176,7 +178,7 @@ def _pool(draw: st.DrawFn, driver: str, host: str) -> list[Document]:
         cut = draw(st.integers(1, len(devices) - 1))
         parts = [devices[:cut], devices[cut:]]
     where = draw(_where(host))
-    if "nodeName" in where and draw(seldom(12)):
+    if "nodeName" in where and draw(seldom(6)):
         where = {"perDeviceNodeSelection": True}
         for device in devices:
             device.update(draw(_where(host)))
@@ -241,7 +243,7 @@ def _in_use(draw: st.DrawFn, slices: Sequence[Document]) -> list[Document]:
     held: list[Document] = []
     for each in slices:
         for device in each["spec"].get("devices", ()):
-            if not draw(seldom(6)):
+            if not draw(seldom(4)):
                 continue
             result: Document = {
                 "request": "r",
@@ -281,5 +283,5 @@ def clusters(draw: st.DrawFn) -> Cluster:
         slices=draw(st.permutations(slices)),
         classes=[each for each in CLASSES if each is not missing],
         taint_rules=[draw(_taint_rule(i)) for i in range(draw(rarely(st.integers(1, 2), 0, once_in=5)))],
-        allocated=draw(rarely(_in_use(slices), [], once_in=3)),
+        allocated=draw(rarely(_in_use(slices), [], once_in=2)),
     )

@@ -79,13 +79,13 @@ def our_allocation(claims: Sequence[Document], cluster: Inventory) -> Allocated 
     return allocate([model for model in models if isinstance(model, ResourceClaim)], cluster, TARGET)
 
 
-Devices = dict[str, list[tuple[str, str, str, str]]]
-"""Request, driver, pool and device of all that a claim gets, by the claim's name."""
+Devices = dict[str, list[tuple[str, ...]]]
+"""All that a claim gets, by the claim's name: request, driver, pool, device, admin access and amounts."""
 
 
 def our_devices(allocated: Allocated) -> Devices:
     return {
-        claim: sorted((each.request, each.driver, each.pool, each.device) for each in held)
+        claim: sorted(_device(each.model_dump(by_alias=True)) for each in held)
         for claim, held in allocated.devices.items()
     }
 
@@ -93,9 +93,12 @@ def our_devices(allocated: Allocated) -> Devices:
 def their_devices(outcome: Mapping[str, Any]) -> Devices:
     """Return the devices of the referee's outcome on one node."""
     return {
-        claim: sorted(
-            (each["request"], each["driver"], each["pool"], each["device"])
-            for each in allocation["devices"].get("results", ())
-        )
+        claim: sorted(map(_device, allocation["devices"].get("results", ())))
         for claim, allocation in outcome.get("claims", {}).items()
     }
+
+
+def _device(result: Mapping[str, Any]) -> tuple[str, ...]:
+    named = (str(result[field]) for field in ("request", "driver", "pool", "device"))
+    amounts = (f"{name} {amount}" for name, amount in result.get("consumedCapacity", {}).items())
+    return (*named, str(bool(result.get("adminAccess"))), *sorted(amounts))
