@@ -25,14 +25,14 @@ shell: tools ## a shell in which pulumi and kubectl work on the lab
 tools: .venv/ready ## find or build the tools (about half an hour the first time)
 	@$(RUN) -m toolchain tools
 
-check: .venv/ready ## format, lint, types and unit tests
+check: .venv/ready ## format, lint, types, unit and policy tests
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/pyright
-	$(RUN) -m pytest tests/unit
+	$(RUN) -m pytest tests/unit tests/policies
 
-unit: .venv/ready ## the unit tests
-	$(RUN) -m pytest tests/unit
+unit: .venv/ready ## the unit and policy tests
+	$(RUN) -m pytest tests/unit tests/policies
 
 engine: tools ## the tests on the real engine and a real control plane
 	$(RUN) -m pytest tests/engine

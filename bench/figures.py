@@ -10,6 +10,10 @@ from rich.table import Table
 from dra.model import Model
 
 
+class BenchError(Exception):
+    """A command that is measured failed; the text is what it said."""
+
+
 class Figure(Model):
     """Readings in seconds. `limit` is what the median must not exceed; None for what is only compared."""
 

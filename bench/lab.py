@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, seconds
+from bench.figures import BenchError, Figure, seconds
 from control_plane.incarnation import Incarnation, StackFolder, stack_folder
 from control_plane.kwokctl import create, delete
 from toolchain.environment import lab_environment
@@ -28,10 +28,6 @@ _WAITS = (
     ("deployment/gpu-greedy", "--namespace=greedy", "--for=jsonpath={.status.readyReplicas}=4"),
     ("pod/training-gpu", "--namespace=lab4", "--for=condition=PodScheduled=false"),
 )
-
-
-class BenchError(Exception):
-    """A command that is measured failed; the text is what it said."""
 
 
 def measure(rounds: int) -> list[Figure]:

@@ -49,6 +49,7 @@ CLAIM_LIMIT = _code("DRA203", Severity.ERROR, "More devices than one claim may h
 SCHEDULER_ERROR = _code("DRA204", Severity.ERROR, "Something else that fails the pod in the scheduler")
 
 UNSATISFIED = _code("DRA301", Severity.ERROR, "No node can satisfy the claim")
+NODE_NAMED = _code("DRA302", Severity.ERROR, "A pod with a claim that names its node")
 
 MATCH_AND_DISTINCT = _code(
     "DRA401", Severity.WARNING, "A constraint that asks for match and distinct at once"

@@ -1,8 +1,23 @@
 """The parts of a pod that are about claims (core/v1)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from dra.model import Model
+
+POD_AT: Mapping[str, Sequence[str]] = {
+    "Pod": (),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+    **dict.fromkeys(
+        ("DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController", "StatefulSet"),
+        ("spec", "template"),
+    ),
+}
+"""Where the pod stands in a Pod and in what makes pods."""
+
+
+def pod_spec_path(kind: str) -> str:
+    """Return the path of the pods' spec in an object of a kind of `POD_AT`."""
+    return ".".join((*POD_AT[kind], "spec"))
 
 
 class PodResourceClaim(Model):

@@ -18,6 +18,7 @@ from dra.objects import (
     ResourceClaimTemplate,
     Workload,
 )
+from dra.pod import pod_spec_path
 
 _WORST_FIRST = [Verdict.ERROR, Verdict.PENDING, Verdict.ALLOCATED]
 
@@ -87,11 +88,24 @@ class _Judge:
     def _workload(self, document: int, workload: Workload) -> None:
         uses = self._uses(workload)
         self._used |= {id(use.source) for use in uses}
-        if uses:
+        if workload.node_name is not None and any(use.claim.allocated is None for use in uses):
+            self._unscheduled(document, workload, uses)
+        elif uses:
             verdict, devices = self._pod(uses, lambda node: _fits(workload, node))
             self._judged[document] = Judged(verdict, [], devices)
         if self._waits_for_refused(workload):
             self._judged[document] = Judged(Verdict.PENDING)
+
+    def _unscheduled(self, document: int, workload: Workload, uses: Iterable[_Use]) -> None:
+        """Take down what comes of a pod that names its node: nobody allocates its claims."""
+        for use in uses:
+            self._of(use, Verdict.PENDING)
+        message = (
+            f"A pod with nodeName ({workload.node_name}) is not scheduled, so its claims get no devices."
+        )
+        remedy = "Leave nodeName out and select the node by its label: nodeSelector kubernetes.io/hostname."
+        finding = codes.NODE_NAMED.at(f"{pod_spec_path(workload.kind)}.nodeName", message, remedy)
+        self._judged[document] = Judged(Verdict.PENDING, [finding])
 
     def _waits_for_refused(self, workload: Workload) -> bool:
         namespace = workload.metadata.namespace

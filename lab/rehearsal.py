@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from dra.finding import Verdict
+from dra.pod import POD_AT
 from lab.api import CLUSTER_WIDE, Json, RefusedError, item, name_of, namespace_of, part_of
 from lab.trial import Trials, Tried
 from lab.trial_objects import consumer
@@ -25,15 +26,7 @@ _REFERENCES = {
 
 CLAIMS = tuple(_REFERENCES)
 
-_TEMPLATES: Mapping[str, Sequence[str]] = {
-    "Pod": (),
-    "PodTemplate": ("template",),
-    "CronJob": ("spec", "jobTemplate", "spec", "template"),
-    **dict.fromkeys(
-        ("DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController", "StatefulSet"),
-        ("spec", "template"),
-    ),
-}
+_TEMPLATES: Mapping[str, Sequence[str]] = {**POD_AT, "PodTemplate": ("template",)}
 """Where the kinds that make pods have the pod."""
 
 _OF_OTHERS = (

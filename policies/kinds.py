@@ -2,20 +2,11 @@
 
 from collections.abc import Sequence
 
+from dra.pod import POD_AT, pod_spec_path
 from policies.objects import KubernetesObject
 
 DRA_GROUP = "resource.k8s.io"
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")
-
-_TEMPLATE = "spec.template.spec"
-POD_SPECS = {
-    "Pod": "spec",
-    "CronJob": "spec.jobTemplate.spec.template.spec",
-    **dict.fromkeys(
-        ("DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController", "StatefulSet"), _TEMPLATE
-    ),
-}
-"""Where the pod stands in a Pod and in what makes pods."""
 
 
 def dra_objects(item: KubernetesObject) -> Sequence[str] | None:
@@ -30,7 +21,7 @@ def claims(item: KubernetesObject) -> Sequence[str] | None:
 
 def workloads(item: KubernetesObject) -> Sequence[str] | None:
     """Return what is judged of what runs pods: their claims, and what their containers ask for."""
-    pod = POD_SPECS.get(item.kind)
+    pod = pod_spec_path(item.kind) if item.kind in POD_AT else None
     if pod is None or item.group == DRA_GROUP:
         return None
     asks = [f"{pod}.{containers}.resources" for containers in ("containers", "initContainers")]

@@ -7,22 +7,14 @@ from dra.advice.world import World
 from dra.claim import ResourceClaimSpec
 from dra.finding import Finding
 from dra.objects import Workload
-from dra.pod import PodResourceClaim
+from dra.pod import PodResourceClaim, pod_spec_path
 from dra.pool import GPU_RESOURCE
 from dra.quantity import Quantity
-
-_PODS_AT = {"Pod": "spec", "CronJob": "spec.jobTemplate.spec.template.spec"}
-_POD_TEMPLATE = "spec.template.spec"
-
-
-def pod_path(kind: str) -> str:
-    """Return where a kind has its pods' spec."""
-    return _PODS_AT.get(kind, _POD_TEMPLATE)
 
 
 def on_workload(workload: Workload, world: World) -> Iterator[Finding]:
     """Yield advice on a workload."""
-    base = pod_path(workload.kind)
+    base = pod_spec_path(workload.kind)
     for index, claim in enumerate(workload.claims.resource_claims):
         path = f"{base}.resourceClaims[{index}]"
         yield from _shared(workload, claim, path)

@@ -3,18 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from dra.pod import POD_AT
 from dra.validation.claim import is_extended_resource
-
-_TEMPLATES = {
-    "Pod": ("spec",),
-    "ReplicationController": ("spec", "template", "spec"),
-    "Deployment": ("spec", "template", "spec"),
-    "StatefulSet": ("spec", "template", "spec"),
-    "ReplicaSet": ("spec", "template", "spec"),
-    "DaemonSet": ("spec", "template", "spec"),
-    "Job": ("spec", "template", "spec"),
-    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
-}
 
 
 def is_about_claims(document: Mapping[str, Any]) -> bool:
@@ -22,11 +12,11 @@ def is_about_claims(document: Mapping[str, Any]) -> bool:
 
     It is so for any object that is not a workload.
     """
-    path = _TEMPLATES.get(str(document.get("kind")))
+    path = POD_AT.get(str(document.get("kind")))
     if path is None:
         return True
     spec: object = document
-    for field in path:
+    for field in (*path, "spec"):
         spec = _mapping(spec).get(field)
     pod = _mapping(spec)
     return _names_claims(pod) or any(_asks_for_devices(container) for container in _containers(pod))
