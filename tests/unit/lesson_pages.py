@@ -98,9 +98,12 @@ def _yaml(manifests: Sequence[dict[str, Any]]) -> str:
 
 
 def _ordered(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return a value with its keys in the order in which people write them: the wire keeps none."""
+    """Return a value as people write it: the wire keeps no order of keys."""
     if isinstance(value, list):
         return [_ordered(one) for one in cast("list[Any]", value)]
+    if isinstance(value, float) and value.is_integer():
+        # The engine's wire has no whole numbers.
+        return int(value)
     if not isinstance(value, dict):
         return value
     keys = sorted(cast("dict[str, Any]", value), key=lambda key: (key not in FIRST, FIRST.get(key, 0), key))
