@@ -164,14 +164,16 @@ class Lesson(pulumi.ComponentResource):
             )
         )
 
-    def claim(self, name: str, spec: ResourceClaimSpec) -> v1.ResourceClaim:
+    def claim(
+        self, name: str, spec: ResourceClaimSpec, *, after: Sequence[pulumi.Resource] = ()
+    ) -> v1.ResourceClaim:
         """Make a claim."""
         return self._keep(
             v1.ResourceClaim(
                 f"{self.lesson}-{name}",
                 metadata={"name": name, "namespace": self.namespace},
                 spec=spec.document(),  # pyright: ignore[reportArgumentType] - as above
-                opts=self._child(replace_on=["spec"]),
+                opts=self._child(after, replace_on=["spec"]),
             )
         )
 

@@ -28,7 +28,11 @@ COURSE: Mapping[str, str] = {
     "alternatives": "an H100, else two A100: the list in the order of preference",
     "extended-resource": "`nvidia.com/gpu: 1` served from the devices of a DRA driver",
     "mig": "one GPU in partitions that share its counters: profiles that fit and one that does not",
+    "sharing": "one GPU for several claims, each with an amount of its memory",
+    "time-slicing": "settings for the driver, carried from class and claim into the allocation",
+    "admin-access": "a monitor that sees the GPUs in use and takes none away",
     "taints": "a tainted GPU, a claim that tolerates it, and a rule that evicts a running pod",
+    "quota": "how many devices a namespace may ask for, by claims and by `nvidia.com/gpu`",
     "broken-device": "a GPU that gets a taint, and one that is no longer published, under running pods",
 }
 
