@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LESSON_LABEL = "gpulab.dev/lesson"
 """Label and taint of a lesson's nodes: its pods go there, and no others do."""
 
+SLEEPS_SECONDS = 300
+"""What the pods run, as those of Lab 4 do. No container runs here, so it ends only where KWOK is told to."""
+
 Claim = v1.ResourceClaim | v1.ResourceClaimTemplate
 _Made = TypeVar("_Made", bound=pulumi.CustomResource)
 
@@ -306,6 +309,6 @@ def _container(name: str, uses: Sequence[str], limits: Mapping[str, str]) -> "Co
     return {
         "name": name,
         "image": "busybox:1.36",
-        "command": ["sh", "-c", "sleep 300"],
+        "command": ["sh", "-c", f"sleep {SLEEPS_SECONDS}"],
         "resources": resources,
     }
