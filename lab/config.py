@@ -9,6 +9,8 @@ import pulumi
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from components.cluster import ClusterKind
+from components.lesson import SLEEPS_SECONDS
+from components.lessons.completion import TIME_SCALE
 from components.lessons.course import COURSE, OF_LAB4, ONE_MORE
 from components.lessons.lab4_claims import Claims
 from components.operator import OperatorKind
@@ -34,6 +36,7 @@ class LabConfig(Model):
     dra_driver: bool = True
     claims: Annotated[Claims, Field(strict=False)] = Claims.CORRECTED
     lessons: Sequence[str] = (ALL,)
+    time_scale: Annotated[int, Field(strict=False, ge=1, le=SLEEPS_SECONDS)] = TIME_SCALE
     pools: Annotated[Sequence[GpuPool], Field(min_length=1)]
 
     @field_validator("pools")

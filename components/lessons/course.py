@@ -33,6 +33,7 @@ COURSE: Mapping[str, str] = {
     "admin-access": "a monitor that sees the GPUs in use and takes none away",
     "taints": "a tainted GPU, a claim that tolerates it, and a rule that evicts a running pod",
     "quota": "how many devices a namespace may ask for, by claims and by `nvidia.com/gpu`",
+    "completion": "pods that end when their time is up, and hand their GPUs to those that wait",
     "broken-device": "a GPU that gets a taint, and one that is no longer published, under running pods",
 }
 

@@ -70,6 +70,9 @@ def test_a_lesson_can_be_added_for_one_run(monkeypatch: pytest.MonkeyPatch) -> N
         ({"operator": "own"}, ["lab:operator:", "'embedded' or 'upstream'", "'own'"]),
         ({"claims": "wrong"}, ["lab:claims:", "'corrected' or 'as-written'", "'wrong'"]),
         ({"draDriver": "yes"}, ["lab:draDriver:", "a valid boolean", "'yes'"]),
+        ({"timeScale": "0"}, ["lab:timeScale:", "greater than or equal to 1", "'0'"]),
+        ({"timeScale": "301"}, ["lab:timeScale:", "less than or equal to 300", "'301'"]),
+        ({"timeScale": "fast"}, ["lab:timeScale:", "a valid integer", "'fast'"]),
         ({"pools": NONE}, ["lab:pools:", "at least 1 item", "[]"]),
         ({"pools": [{**POOL, "colour": "red"}]}, ["lab:pools.0.colour: there is no such key", "'red'"]),
         ({"pools": [{**POOL, "product": "H100"}]}, ["lab:pools.0.product:", "NVIDIA L40S,", "'H100'"]),
@@ -129,12 +132,14 @@ def test_the_stack_s_values_are_read_from_text() -> None:
         {
             "lab:pools": json.dumps([POOL]),
             "lab:draDriver": "false",
+            "lab:timeScale": "60",
             "lab:context": "[not JSON",
             "other:key": "not ours",
         }
     )
     assert config.pools[0].count == 4
     assert config.dra_driver is False
+    assert config.time_scale == 60
     assert config.context == "[not JSON"
 
 

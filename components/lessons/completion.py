@@ -1,0 +1,96 @@
+"""Pods that end: what they held goes to those that wait."""
+
+import math
+
+import pulumi
+from pulumi_kubernetes.batch.v1 import Job
+
+from components.expectation import EventSeen, FieldSeen, PodsFit
+from components.lesson import SLEEPS_SECONDS, Claim, Lesson, PodArgs
+from components.lessons.requests import gpus
+
+GPUS = 2
+PODS = 3
+TIME_SCALE = 150
+"""So many seconds of a pod's time pass in one of ours, unless the configuration says otherwise."""
+RUN_SECONDS = "gpulab.dev/run-seconds"
+"""The annotation that says after how many seconds KWOK ends a pod (charts/kwok-stages)."""
+
+
+class Completion(Lesson):
+    """A node with two GPUs and four pods of one GPU each that end: a Job of three, and a Job with a claim."""
+
+    def __init__(
+        self, name: str, opts: pulumi.ResourceOptions | None = None, *, time_scale: int = TIME_SCALE
+    ) -> None:
+        super().__init__("gpulab:lessons:Completion", name, opts)
+        self._seconds = math.ceil(SLEEPS_SECONDS / time_scale)
+        self.gpus(self.node("completion-node"), "NVIDIA L40S", GPUS)
+        self._job("batch", PODS, self.template("batch", gpus()))
+        self._job("named", 1, self.claim("kept", gpus()))
+        self.expectations = [
+            EventSeen(
+                step="one of three pods had to wait",
+                namespace=name,
+                about="batch-",
+                reason="FailedScheduling",
+                because="cannot allocate all claims",
+            ),
+            PodsFit(
+                step="all three have had their turn",
+                namespace=name,
+                label="app=batch",
+                running=0,
+                pending=0,
+                finished=PODS,
+            ),
+            PodsFit(
+                step="the pod that names a claim",
+                namespace=name,
+                label="app=named",
+                running=0,
+                pending=0,
+                finished=1,
+            ),
+            FieldSeen(
+                step="what that claim holds now",
+                api_version="resource.k8s.io/v1",
+                object_kind="ResourceClaim",
+                namespace=name,
+                name="kept",
+                path=["status", "allocation"],
+                value="nothing",
+            ),
+        ]
+        self.register_outputs({"placed": self.placed})
+
+    def _job(self, name: str, pods: int, claim: Claim) -> None:
+        """Make a Job whose pods end after their time, and wait until they have."""
+        pod = self._pod_spec(PodArgs(claims={"gpu": claim}))
+        pod["restart_policy"] = "Never"
+        waits = pulumi.CustomTimeouts(create=f"{60 + self._seconds * (PODS + 1)}s")
+        self._keep(
+            Job(
+                f"{self.lesson}-{name}-job",
+                metadata={
+                    "name": name,
+                    "namespace": self.namespace,
+                    "annotations": {"pulumi.com/waitFor": "condition=Complete"},
+                },
+                spec={
+                    "parallelism": pods,
+                    "completions": pods,
+                    "template": {
+                        "metadata": {
+                            "labels": {"app": name},
+                            "annotations": {RUN_SECONDS: str(self._seconds)},
+                        },
+                        "spec": pod,
+                    },
+                },
+                opts=pulumi.ResourceOptions.merge(
+                    self._child(replace_with=[claim]),
+                    pulumi.ResourceOptions(custom_timeouts=waits),
+                ),
+            )
+        )
