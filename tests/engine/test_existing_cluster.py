@@ -4,7 +4,8 @@ import json
 from collections.abc import Generator
 
 import pytest
-from conftest import Checkout
+
+from tests.engine.checkout import Checkout
 
 BASE = "base"
 NODE = {

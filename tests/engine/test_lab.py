@@ -11,7 +11,7 @@ import pytest
 
 from control_plane.incarnation import stack_folder
 from lab.recovery import was_interrupted
-from tests.engine.conftest import Checkout
+from tests.engine.checkout import Checkout
 
 pytestmark = pytest.mark.engine
 

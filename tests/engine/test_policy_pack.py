@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.conftest import Checkout
+from tests.engine.checkout import Checkout
 from toolchain.environment import lab_environment
 
 pytestmark = pytest.mark.engine

@@ -15,7 +15,7 @@ from dra.finding import Verdict
 from lab.api import CLUSTER_WIDE
 from lab.rehearsal import Outcome, rehearse
 from lab.trial import Trials, trials_beside
-from tests.engine.conftest import REPO, Checkout
+from tests.engine.checkout import REPO, Checkout
 
 pytestmark = pytest.mark.engine
 

@@ -9,11 +9,11 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from conftest import ROOT
 from recording import Recording, record
 
 from components.lessons.course import COURSE, OF_LAB4, class_name
 
+ROOT = Path(__file__).resolve().parents[2]
 LAYERS = {"dra", "components", "lab", "policies", "toolchain", "control_plane"}
 FORBIDDEN = {
     "dra": (LAYERS - {"dra"}) | {"pulumi", "pulumi_kubernetes", "pulumi_command", "pulumi_policy"},

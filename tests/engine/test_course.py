@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.lessons.course import COURSE, OF_LAB4
-from tests.engine.conftest import Checkout
+from tests.engine.checkout import Checkout
 
 pytestmark = pytest.mark.engine
 
