@@ -18,13 +18,11 @@ _TOLERATIONS: st.SearchStrategy[Document] = st.fixed_dictionaries(
     },
 ).map(lambda one: {key: value for key, value in one.items() if key != "value" or one["operator"] == "Equal"})
 _ANY_TAINT = st.just({"operator": "Exists"})
-_CAPACITY = st.fixed_dictionaries(
-    {},
-    optional={
-        "memory": st.sampled_from(["1Gi", "7Gi", "20Gi", "40Gi", "100Gi"]),
-        "bandwidth": st.sampled_from(["1G", "10G"]),
-        f"{GPU}/memory": st.just("10Gi"),
-    },
+_CAPACITY = st.one_of(
+    st.sampled_from(["1Gi", "7Gi", "20Gi", "40Gi", "100Gi"]).map(lambda amount: {"memory": amount}),
+    st.sampled_from(
+        [{}, {"bandwidth": "1G"}, {f"{GPU}/memory": "10Gi"}, {"memory": "7Gi", "bandwidth": "10G"}]
+    ),
 )
 """Bare names and qualified ones: a request finds a capacity only as the slice spells it."""
 ATTRIBUTE_NAMES = st.sampled_from(

@@ -98,6 +98,8 @@ POLICIES: st.SearchStrategy[Document | None] = st.sampled_from(
         {"default": "10Gi", "validValues": ["10Gi", "20Gi", "40Gi"]},
         {"default": "5Gi", "validRange": {"min": "5Gi"}},
         {"default": "5Gi", "validRange": {"min": "5Gi", "max": "20Gi", "step": "5Gi"}},
+        {"default": "1Gi", "validRange": {"min": "1Gi", "step": "9Gi"}},
+        {"default": "0", "validRange": {"min": "0", "step": "15Gi"}},
         {"default": "1", "validRange": {"min": "1", "max": "7"}},
     ]
 )
@@ -172,7 +174,7 @@ def _pool(draw: st.DrawFn, driver: str, host: str) -> list[Document]:
     """The slices of one pool: of one generation or two, complete or not, partitioned or not."""
     size = draw(st.integers(0, 8 if driver == GPU else 2))
     devices = draw(_devices(driver, [f"{'eth' if driver == NET else 'gpu'}-{i}" for i in range(size)]))
-    counters = _partition(draw, devices) if devices and draw(seldom(8)) else []
+    counters = _partition(draw, devices) if devices and draw(seldom(4)) else []
     parts = [devices]
     if len(devices) > 1 and draw(seldom(5)):
         cut = draw(st.integers(1, len(devices) - 1))
