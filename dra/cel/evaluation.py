@@ -199,7 +199,9 @@ def _function(name: str, parts: Sequence[Program], refusal: str | None = None) -
 
 def _in_constants(parts: Sequence[Program], among: ListOf) -> Program:
     """Return a program of `in` a list; of one with constants only, cel-go makes a Go map, with its limits."""
-    constant = bool(among.elements) and all(
+    if not among.elements:
+        return lambda _: False  # Nor does cel-go look at the element then, which may be missing.
+    constant = all(
         isinstance(element, Literal) and isinstance(element.value, bool | int | float | str)
         for element in among.elements
     )
