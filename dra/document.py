@@ -5,6 +5,7 @@ Time and memory are bounded whatever the input: by the size of a file here, and 
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ _SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u(
 _VALUES_OF_A_DOCUMENT = 10
 """What it costs to begin one, in values."""
 _SPLIT = "Split the file."
+_NAME_ONE = "Name a file or folder that is there."
 _RENDER = "Render the chart first: helm template CHART | lab check -"
 
 
@@ -77,7 +79,10 @@ def read_documents(paths: Iterable[str]) -> Iterator[Document | Checked]:
     for path in paths:
         if path == STDIN:
             yield from _read(path, lambda: sys.stdin.buffer.read(MAX_BYTES + 1))
-        elif Path(path).is_dir():
+        elif not path:
+            # Python would take it for the current folder; a shell leaves it where a variable is empty.
+            yield unreadable(path, "An empty name is no file's.", _NAME_ONE)
+        elif os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises OSError for a name that is too long
             yield from _folder(Path(path))
         else:
             yield from _file(Path(path))
@@ -135,7 +140,8 @@ def unreadable(file: str, message: str, remedy: str, line: int = 1) -> Checked:
 
 
 def _folder(folder: Path) -> Iterator[Document | Checked]:
-    for root, folders, files in os.walk(folder):
+    closed: list[OSError] = []
+    for root, folders, files in os.walk(folder, onerror=closed.append):
         is_chart = "Chart.yaml" in files
         folders[:] = sorted(
             name
@@ -147,24 +153,30 @@ def _folder(folder: Path) -> Iterator[Document | Checked]:
         )
         for name in sorted(files):
             if Path(name).suffix in _SUFFIXES and not name.startswith("."):
-                yield from _file(Path(root, name))
+                yield from _file(Path(root, name), of_folder=True)
+    for error in closed:
+        yield _closed(str(error.filename), error)
 
 
-def _file(path: Path) -> Iterator[Document | Checked]:
+def _file(path: Path, *, of_folder: bool = False) -> Iterator[Document | Checked]:
     def read() -> bytes:
+        if of_folder and not stat.S_ISREG(path.stat().st_mode):
+            return b""  # Nobody may ever write to a pipe that nobody named.
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
 
     return _read(str(path), read)
 
 
+def _closed(name: str, error: OSError) -> Checked:
+    return unreadable(name, f"It cannot be read: {error.strerror}.", _NAME_ONE)
+
+
 def _read(name: str, read: Callable[[], bytes]) -> Iterator[Document | Checked]:
     try:
         content = read()
     except OSError as error:
-        yield unreadable(
-            name, f"It cannot be read: {error.strerror}.", "Name a file or folder that is there."
-        )
+        yield _closed(name, error)
         return
     if len(content) > MAX_BYTES:
         yield unreadable(name, f"It is larger than {MAX_BYTES >> 20} MiB, the most that is read.", _SPLIT)

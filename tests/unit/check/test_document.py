@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +249,36 @@ def test_what_is_not_there_is_a_finding(tmp_path: Path) -> None:
     (found,) = read(tmp_path / "none.yaml")
     assert isinstance(found, Checked)
     assert "No such file" in found.findings[0].message
+
+
+@pytest.mark.parametrize("name", ["", "x" * 300, "x/" * 3000])
+def test_what_cannot_be_a_files_name_is_a_finding(name: str) -> None:
+    (found,) = read_documents([name])
+    assert isinstance(found, Checked)
+    assert found.verdict is Verdict.UNREADABLE
+
+
+def test_a_folder_that_cannot_be_entered_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Deeper than a path may be long: it can be made step by step, and read in no way.
+    monkeypatch.chdir(tmp_path)
+    for _ in range(20):
+        Path("x" * 250).mkdir()
+        monkeypatch.chdir("x" * 250)
+    monkeypatch.chdir(tmp_path)
+    found = list(read_documents([str(tmp_path)]))
+    assert [each.findings[0].message for each in found] == ["It cannot be read: File name too long."]
+
+
+def test_pipes_of_a_folder_are_not_waited_for_and_one_that_is_named_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    assert read(tmp_path) == []
+    written = threading.Thread(target=(tmp_path / "pipe.yaml").write_text, args=("kind: A",))
+    written.start()
+    (found,) = read(tmp_path / "pipe.yaml")
+    written.join()
+    assert isinstance(found, Document)
 
 
 def test_too_many_values_end_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
