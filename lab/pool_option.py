@@ -10,7 +10,9 @@ from dra.product import PRODUCTS
 FORM = "PRODUCT=COUNT[/NUMA][xNODES]"
 EXAMPLE = "NVIDIA H100 80GB HBM3=8/2x4"
 
-_POOL = re.compile(r"(?P<product>[^=]+)=(?P<count>\d{1,6})(?:/(?P<numa>\d{1,6}))?(?:x(?P<nodes>\d{1,6}))?")
+_POOL = re.compile(
+    r"(?P<product>[^=]+)=(?P<count>\d{1,6})(?:/(?P<numa>\d{1,6}))?(?:x(?P<nodes>\d{1,6}))?", re.ASCII
+)
 MAX_NODES = 1000
 
 
@@ -37,8 +39,8 @@ def parse_pool(text: str, name: str) -> GpuPool:
             nodes=[f"{name}-{index}" for index in range(nodes)],
         )
     except ValidationError as error:
-        why = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        raise ValueError(f"{text!r} is no pool: {why}.") from None
+        why = "; ".join(": ".join([*map(str, each["loc"]), each["msg"]]) for each in error.errors())
+        raise ValueError(f"{text!r} is no pool: {why.removeprefix('Value error, ')}.") from None
 
 
 def _product(text: str) -> str:

@@ -36,11 +36,12 @@ def test_a_product_may_be_cut_short(text: str, product: str) -> None:
         ("NVIDIA=1", "products that are known"),
         ("H100=0", "count"),
         ("H100=129", "count"),
-        ("H100=8/3", "8 GPUs do not share out evenly over 3 NUMA nodes"),
+        ("H100=8/3", "is no pool: 8 GPUs do not share out evenly over 3 NUMA nodes"),
         ("H100=8/0", "greater than or equal to 1"),
         ("H100=8x0", "1 to 1000 nodes"),
         ("H100=8x9999", "1 to 1000 nodes"),
         ("H100=99999999", "not of the form"),
+        ("H100=\N{ARABIC-INDIC DIGIT THREE}", "not of the form"),
     ],
 )
 def test_what_is_no_pool_is_said_in_a_sentence(text: str, says: str) -> None:
