@@ -82,6 +82,10 @@ def check(  # noqa: PLR0913 - each is an option of the command line
         raise typer.BadParameter(
             "give one of --inventory, --pool and --from-cluster: one cluster is checked for"
         )
+    if (kubeconfig is not None or context is not None) and not from_cluster:
+        raise typer.BadParameter(
+            "--kubeconfig and --context say which cluster --from-cluster reads: give it too"
+        )
     from dra.checker import check as check_documents  # noqa: PLC0415 - the other commands start without it
     from dra.document import read_documents  # noqa: PLC0415
 
@@ -132,7 +136,11 @@ def cluster_of(
 def _of_documents(documents: Sequence["Document | Checked"], target: Target) -> _Cluster:
     from dra.checker import read_inventory  # noqa: PLC0415 - as above
 
-    return _Cluster(*read_inventory(documents, target))
+    cluster = _Cluster(*read_inventory(documents, target))
+    if any(each.verdict is Verdict.UNREADABLE for each in cluster.wrong):
+        # What could not be read may be just what a claim wants.
+        return replace(cluster, inventory=None)
+    return cluster
 
 
 def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:

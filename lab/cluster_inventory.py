@@ -34,10 +34,11 @@ def read_cluster(kubeconfig: str | None, context: str | None) -> list[Document]:
         config = KubeConfig.from_file(path.split(os.pathsep)[0]).get(context_name=context)
         client = Client(config, trust_env=False)
         return [document for kind in _KINDS for document in _list(client, kind)]
-    except (ConfigError, yaml.YAMLError, OSError, KeyError, TypeError, ValueError) as error:
+    except (ConfigError, yaml.YAMLError, OSError, KeyError, AttributeError, TypeError, ValueError) as error:
         # lightkube takes a file for a kubeconfig without looking.
-        why = " ".join(str(error).split())
-        raise ClusterError(f"The kubeconfig {path} cannot be used: {why}.") from None
+        is_none = isinstance(error, KeyError | AttributeError | TypeError)
+        why = "it is none, or a part of one is missing" if is_none else " ".join(str(error).split())
+        raise ClusterError(f"The kubeconfig {path} cannot be used: {why.rstrip('.')}.") from None
     except ApiError as error:
         raise ClusterError(f"The API server refuses to list: {error.status.message}.") from None
     except httpx2.HTTPError as error:

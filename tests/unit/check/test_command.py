@@ -69,6 +69,8 @@ def test_the_level_decides_what_fails() -> None:
         (["claim2.yaml", "--pool", POOL, "--inventory", "claim2.yaml"], "one of --inventory"),
         (["claim2.yaml", "--pool", POOL, "--from-cluster"], "one of --inventory"),
         (["claim2.yaml", "--from-cluster", "--kubeconfig", "none"], "none"),
+        (["claim2.yaml", "--kubeconfig", "none"], "--from-cluster"),
+        (["claim2.yaml", "--context", "none"], "--from-cluster"),
     ],
 )
 def test_wrong_usage_is_2_with_a_sentence(arguments: list[str], says: str) -> None:
@@ -101,6 +103,14 @@ def test_an_inventory_may_be_a_folder_and_its_faults_are_told() -> None:
     code, out, _ = run("claim2.yaml", "--inventory", "cluster", "--output", "json")
     assert code == 1
     assert [each["file"] for each in json.loads(out)] == ["cluster/slice.yaml", "claim2.yaml"]
+
+
+@pytest.mark.parametrize("inventory", ["none.yaml", "broken.yaml"])
+def test_against_an_inventory_that_cannot_be_read_nothing_is_judged(inventory: str) -> None:
+    Path("broken.yaml").write_text("a: [")
+    code, out, _ = run("claim9.yaml", "--inventory", inventory, "--output", "json")
+    assert code == 2
+    assert [each["verdict"] for each in json.loads(out)] == ["unreadable", "accepted"]
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "github", "junit", "text"])
@@ -143,8 +153,15 @@ def test_a_cluster_that_does_not_answer_is_said_in_a_sentence() -> None:
         read_cluster("kubeconfig", None)
     with pytest.raises(ClusterError, match="kubeconfig kubeconfig cannot be used"):
         read_cluster("kubeconfig", "other")
-    Path("kubeconfig").write_text("clusters: [")
-    with pytest.raises(ClusterError, match="cannot be used"):
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["clusters: [", "", "[]", "a", "1", "{}", "clusters: 1", "{clusters: [{}], contexts: [{}]}", "\0", CLAIM],
+)
+def test_what_is_no_kubeconfig_is_said_in_a_sentence(text: str) -> None:
+    Path("kubeconfig").write_text(text)
+    with pytest.raises(ClusterError, match=r"^The kubeconfig kubeconfig cannot be used: .*[^.]\.$"):
         read_cluster("kubeconfig", None)
 
 
