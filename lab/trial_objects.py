@@ -9,6 +9,8 @@ _API = "resource.k8s.io/v1"
 _DRIVER = "settled.gpulab.dev"
 _NAME = "gpulab-settled"
 
+_BINDING = ("bindingConditions", "bindingFailureConditions", "bindsToNode")
+
 _SIZE = {"cpu": "64", "memory": "512Gi", "ephemeral-storage": "1Ti", "pods": "250"}
 """What a node has that does not say; the same as the lab's own nodes."""
 
@@ -18,6 +20,19 @@ def ready(node: Mapping[str, Any]) -> Json:
     size = {**_SIZE, **part_of(part_of(node, "status"), "allocatable")}
     condition = {"type": "Ready", "status": "True", "reason": "Trial", "message": "made for a trial"}
     return {"capacity": size, "allocatable": size, "conditions": [condition]}
+
+
+def without_binding_conditions(slice_: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a slice whose devices are bound at once: nobody here sets the conditions that they wait for.
+
+    The scheduler allocates such devices like others, and then waits for their driver (KEP-5007).
+    """
+    spec = part_of(slice_, "spec")
+    kept = [
+        {key: value for key, value in device.items() if key not in _BINDING}
+        for device in spec.get("devices") or ()
+    ]
+    return {**slice_, "spec": {**spec, "devices": kept}}
 
 
 def held(claim: Mapping[str, Any]) -> Json:

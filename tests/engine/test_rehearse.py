@@ -204,6 +204,16 @@ def test_devices_that_a_claim_of_the_inventory_holds_are_not_to_be_had(trials: T
     assert verdicts(ask(trials, [claim("a", 2)], SMALL)) == ["allocated"]
 
 
+def test_devices_that_their_driver_has_to_bind_are_allocated(trials: Trials) -> None:
+    waiting = gpus("one", 1).replace(
+        "gpu-0", "gpu-0, bindingConditions: [bound], bindingFailureConditions: [lost]"
+    )
+    assert "bindingConditions" in waiting
+    refused = waiting.replace(", bindingFailureConditions: [lost]", "")
+    assert verdicts(ask(trials, [claim("a")], [CLASS, node("one"), waiting])) == ["allocated"]
+    assert verdicts(ask(trials, [refused], [CLASS, node("one")])) == ["rejected"]
+
+
 def test_a_node_has_what_its_document_says(trials: Trials) -> None:
     wants = pod("p", "resourceClaimName: a").replace("{claims:", "{requests: {cpu: 5}, claims:")
     for cpu, expected in (("4", "pending"), ("6", "allocated")):
