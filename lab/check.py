@@ -1,5 +1,6 @@
 """`lab check`: what the control plane would say of claims, before anything is applied, with no cluster."""
 
+import os
 import sys
 import threading
 from collections.abc import Generator, Sequence
@@ -144,7 +145,20 @@ def _of_documents(documents: Sequence["Document | Checked"], target: Target) -> 
 
 
 def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:
-    """Print the results."""
+    """Print the results; exit if nobody can take them."""
+    try:
+        _print(results, output, fail_on)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # Who read them has read enough.
+    except OSError as error:
+        # What is left in the buffer would be tried again, and fail again, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(f"The result cannot be written: {error.strerror}.", err=True)
+        raise typer.Exit(UNUSABLE) from None
+
+
+def _print(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:
     match output:
         case Output.TEXT:
             from lab.output import text  # noqa: PLC0415 - one form of five is needed

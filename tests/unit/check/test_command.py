@@ -121,6 +121,15 @@ def test_each_form_is_whole_and_alone_on_standard_output(form: str) -> None:
     assert "DRA301" in out
 
 
+@pytest.mark.parametrize("form", ["json", "sarif", "github", "junit", "text"])
+def test_a_result_that_cannot_be_written_is_2_with_a_sentence(form: str) -> None:
+    command = [sys.executable, "-m", "lab", "check", str(Path("claim9.yaml").resolve()), "--output", form]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own
+    assert done.returncode == 2
+    assert done.stderr == "The result cannot be written: No space left on device.\n"
+
+
 def test_the_target_decides() -> None:
     Path("gated.yaml").write_text(CLAIM.replace("count: COUNT", "tolerations: [{operator: Exists}]"))
     assert "DRA406" in run("gated.yaml", "--target", "1.35")[1]
