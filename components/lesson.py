@@ -30,6 +30,10 @@ LESSON_LABEL = "gpulab.dev/lesson"
 SLEEPS_SECONDS = 300
 """What the pods run, as those of Lab 4 do. No container runs here, so it ends only where KWOK is told to."""
 
+GROUP_LABEL = "gpulab.dev/pod-group"
+"""Says once more which PodGroup a pod belongs to, for a provider that drops the pod's field
+(charts/kwok-stages)."""
+
 Claim = v1.ResourceClaim | v1.ResourceClaimTemplate
 _Made = TypeVar("_Made", bound=pulumi.CustomResource)
 
@@ -40,14 +44,15 @@ class PodArgs:
 
     `claims`: by the pod's own name for each, a claim or a template to make one from. `containers`: which of
     them each container uses; by default there is one container, and it uses all. `limits` are each
-    container's. `node` is the one to go to, where the lesson has several. `more` is anything else of the
-    pod's spec.
+    container's. `node` is the one to go to, where the lesson has several; `group` the PodGroup to
+    belong to. `more` is anything else of the pod's spec.
     """
 
     claims: Mapping[str, Claim] = field(default_factory=dict[str, Claim])
     containers: Mapping[str, Sequence[str]] | None = None
     limits: Mapping[str, str] = field(default_factory=dict[str, str])
     node: str | None = None
+    group: pulumi.Input[str] | None = None
     more: "PodSpecArgsDict | None" = None
 
 
@@ -218,7 +223,7 @@ class Lesson(pulumi.ComponentResource):
                 metadata={
                     "name": name,
                     "namespace": self.namespace,
-                    "labels": {"app": name},
+                    "labels": _labels(name, args),
                     # A pod that is to stay pending is a result too: the lab observes it.
                     "annotations": {"pulumi.com/skipAwait": "true"},
                 },
@@ -231,7 +236,6 @@ class Lesson(pulumi.ComponentResource):
         self, name: str, replicas: int, args: PodArgs, *, after: Sequence[pulumi.Resource] = ()
     ) -> Deployment:
         """Make a Deployment, whose pods have the label `app=<name>`."""
-        labels = {"app": name}
         return self._keep(
             Deployment(
                 f"{self.lesson}-{name}-deployment",
@@ -243,8 +247,8 @@ class Lesson(pulumi.ComponentResource):
                 },
                 spec={
                     "replicas": replicas,
-                    "selector": {"match_labels": labels},
-                    "template": {"metadata": {"labels": labels}, "spec": self._pod_spec(args)},
+                    "selector": {"match_labels": {"app": name}},
+                    "template": {"metadata": {"labels": _labels(name, args)}, "spec": self._pod_spec(args)},
                 },
                 opts=self._child(after, replace_with=list(args.claims.values())),
             )
@@ -263,6 +267,8 @@ class Lesson(pulumi.ComponentResource):
         }
         if args.claims:
             spec["resource_claims"] = [_reference(name, claim) for name, claim in args.claims.items()]
+        if args.group:
+            spec["scheduling_group"] = {"pod_group_name": args.group}
         if args.more:
             spec.update(args.more)
         return spec
@@ -292,6 +298,11 @@ class Lesson(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m") if wait else None,
             ),
         )
+
+
+def _labels(name: str, args: PodArgs) -> dict[str, pulumi.Input[str]]:
+    group: dict[str, pulumi.Input[str]] = {GROUP_LABEL: args.group} if args.group else {}
+    return {"app": name, **group}
 
 
 def _reference(name: str, claim: Claim) -> "PodResourceClaimArgsDict":

@@ -34,6 +34,7 @@ COURSE: Mapping[str, str] = {
     "taints": "a tainted GPU, a claim that tolerates it, and a rule that evicts a running pod",
     "quota": "how many devices a namespace may ask for, by claims and by `nvidia.com/gpu`",
     "completion": "pods that end when their time is up, and hand their GPUs to those that wait",
+    "gang": "pods that run together or not at all, and a claim that is their group's",
     "broken-device": "a GPU that gets a taint, and one that is no longer published, under running pods",
 }
 
