@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pulumi
+from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.apps.v1 import Deployment
 from pulumi_kubernetes.core.v1 import Namespace, Node, Pod
 from pulumi_kubernetes.policy.v1 import PodDisruptionBudget
@@ -12,9 +13,10 @@ from pulumi_kubernetes.resource import v1
 
 from components.expectation import Expectation
 from components.options import child_of
+from components.stages import counted_gpus
 from dra.claim import DeviceClassSpec, ResourceClaimSpec
 from dra.device import Device, DeviceTaintRuleSpec, ResourcePool, ResourceSliceSpec
-from dra.pool import GPU_DRIVER, GpuPool, Mechanism
+from dra.pool import GPU_DRIVER, GPU_RESOURCE, GpuPool, Mechanism
 
 if TYPE_CHECKING:
     from pulumi_kubernetes.core.v1 import (
@@ -89,21 +91,44 @@ class Lesson(pulumi.ComponentResource):
         """All that was made, by id; known when it was."""
         return pulumi.Output.all(*self._placed)
 
-    def node(self, name: str) -> str:
-        """Make a node for this lesson's pods alone, and return its name."""
+    def node(self, name: str, *, counted: int = 0) -> str:
+        """Make a node for this lesson's pods alone, and return its name.
+
+        `counted` GPUs stand in its status, as a device plugin would have them there.
+        """
+        annotations = {"kwok.x-k8s.io/node": "fake"}
+        stages: list[pulumi.Resource] = []
+        if counted:
+            annotations["pulumi.com/waitFor"] = (
+                f"jsonpath={{.status.allocatable['{GPU_RESOURCE}']}}={counted}"
+            )
+            stages = [self.stage(name, counted_gpus(name, counted))]
         self._keep(
             Node(
                 f"{self.lesson}-{name}",
                 metadata={
                     "name": name,
-                    "annotations": {"kwok.x-k8s.io/node": "fake"},
+                    "annotations": annotations,
                     "labels": {"kubernetes.io/hostname": name, LESSON_LABEL: self.lesson},
                 },
                 spec={"taints": [{"key": LESSON_LABEL, "value": self.lesson, "effect": "NoSchedule"}]},
-                opts=self._child(),
+                opts=self._child(stages, wait=bool(counted)),
             )
         )
         return name
+
+    def stage(self, name: str, spec: Mapping[str, Any]) -> CustomResource:
+        """Make a KWOK Stage: what happens to objects that match. It is for the whole cluster."""
+        return self._keep(
+            CustomResource(
+                f"{self.lesson}-{name}-stage",
+                api_version="kwok.x-k8s.io/v1alpha1",
+                kind="Stage",
+                metadata={"name": name},
+                spec=spec,
+                opts=self._child(),
+            )
+        )
 
     def gpus(self, node: str, product: str, count: int, *, numa_nodes: int = 1) -> None:
         """Publish GPUs of a node as NVIDIA's DRA driver does."""

@@ -93,8 +93,21 @@ def filled(page: str, shown: Shown) -> str:
 
 
 def _yaml(manifests: Sequence[dict[str, Any]]) -> str:
-    text = "---\n".join(yaml.safe_dump(_ordered(one), sort_keys=False, width=100) for one in manifests)
+    text = "---\n".join(
+        yaml.dump(_ordered(one), Dumper=_Dumper, sort_keys=False, width=100) for one in manifests
+    )
     return f"```yaml\n{text}```\n"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a text of several lines as such, and not with its line ends escaped."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
 
 
 def _ordered(value: Any) -> Any:  # noqa: ANN401 - any JSON

@@ -9,7 +9,15 @@ from lesson_pages import FURTHER, PAGES, PART, Shown, filled, shown_of
 from components.lesson import LESSON_LABEL
 from components.lessons.course import COURSE
 
-CLUSTER_WIDE = {"Namespace", "Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "PriorityClass"}
+CLUSTER_WIDE = {
+    "Namespace",
+    "Node",
+    "ResourceSlice",
+    "DeviceClass",
+    "DeviceTaintRule",
+    "PriorityClass",
+    "Stage",
+}
 
 
 @pytest.fixture(params=FURTHER)
