@@ -106,8 +106,10 @@ def _unguarded(expression: str, path: str, world: World) -> Iterator[Finding]:
 
 
 def _all_have(key: Key, world: World) -> bool:
+    if key[0] not in world.devices and key in _ALWAYS_PUBLISHED:
+        return True
     if not world.devices:
-        return key in _ALWAYS_PUBLISHED
+        return False
     having = world.published.get(key, Counter())
     # A standard attribute (resource.kubernetes.io) is read of devices of any driver.
     drivers = [key[0]] if key[0] in world.devices else list(world.devices)

@@ -17,6 +17,12 @@ A = "device.attributes['gpu.nvidia.com']"
 C = "device.capacity['gpu.nvidia.com']"
 
 
+GPU_CLASS = (
+    "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\n"
+    "spec: {selectors: [{cel: {expression: \"device.driver == 'gpu.nvidia.com'\"}}]}\n---\n"
+)
+
+
 def check_all(text: str, inventory: Inventory | None = None) -> list[Checked]:
     return check(list(parse_documents("file.yaml", text)), inventory, Target.V1_37)
 
@@ -51,6 +57,15 @@ def test_a_key_wants_a_guard_unless_all_devices_have_it(
 ) -> None:
     assert codes(selecting(expression), INVENTORY) == with_inventory
     assert codes(selecting(expression)) == without
+
+
+def test_what_a_driver_always_publishes_wants_no_guard_where_it_has_no_device() -> None:
+    network = (
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: e}\nspec: {driver: dra.net, "
+        "nodeName: n1, pool: {name: e, generation: 1, resourceSliceCount: 1}, devices: [{name: eth0}]}\n---\n"
+    )
+    assert codes(network + GPU_CLASS + selecting(f"{A}.type == 'gpu'")) == ["DRA301"]
+    assert codes(network + GPU_CLASS + selecting(f"{A}.architecture == 'Ampere'")) == ["DRA301", "DRA402"]
 
 
 @pytest.mark.parametrize(
