@@ -156,7 +156,7 @@ def short_counters(search: Search, spots: Sequence[Spot]) -> str:
     """Return which shared counters of some devices are too low."""
     spots = [spot for spot in spots if not search.counters_suffice(spot)]
     lows = [
-        f"{counter_set}/{name} of pool {spot.pool.name}: {amount} taken by {spot.candidate.id.name}, "
+        f"{counter_set}/{name} of pool {spot.pool.name}: {spot.candidate.id.name} needs {amount}, "
         f"{search.counter(spot.pool, (counter_set, name))} left"
         for spot in spots
         for (counter_set, name), amount in spot.candidate.counters.items()

@@ -276,12 +276,12 @@ def test_counters_that_do_not_suffice_are_told() -> None:
     alone = outcome(claim(request()), *partitions(8, of=7))
     assert why(alone) == (
         "node: 1 device is of class any, 0 have their shared counters "
-        "(not gpu/slots of pool node: 8 taken by part-0, 7 left), 1 was asked"
+        "(not gpu/slots of pool node: part-0 needs 8, 7 left), 1 was asked"
     )
     beside = outcome(claim(request("a", count=2), request("b")), *partitions(3, 3, 3, of=7))
     assert why(beside) == (
         "node: 3 devices are of class any, 0 are left beside request a "
-        "(gpu/slots of pool node: 3 taken by part-2, 1 left), 1 was asked"
+        "(gpu/slots of pool node: part-2 needs 3, 1 left), 1 was asked"
     )
 
 
