@@ -48,7 +48,7 @@ def _other_namespace(
             yield codes.OTHER_NAMESPACE.at(
                 f"{path}.{field}",
                 f"{name!r} is in the namespace {elsewhere[0]}, and the pod in {here}: a pod can use the "
-                "claims of its own namespace only, and waits for ever.",
+                f"claims of its own namespace only, and waits until {here} has one of that name.",
                 f"Put both into {here}.",
             )
 
