@@ -23,7 +23,7 @@ def on_claim(spec: ResourceClaimSpec, base: str, world: World) -> Iterator[Findi
     yield from _nothing_asked(spec, base)
     yield from _over_the_limit(spec, base, world)
     for path, name, request in each_request(spec, base):
-        yield from on_selectors(request.selectors, path, world)
+        yield from on_selectors(request.selectors, path, world, request.device_class_name)
         yield from _many_tolerations(len(request.tolerations or ()), path)
         if request.capacity is not None:
             yield from _capacity_names(name, request.capacity.requests or {}, path, world)

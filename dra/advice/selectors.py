@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from dra import codes
-from dra.advice.world import Key, World
+from dra.advice.world import Key, World, qualified
 from dra.claim import DeviceSelector
 from dra.finding import Finding
 from dra.gates import Target
@@ -15,6 +16,10 @@ from dra.quantity import Quantity
 
 _ALWAYS_PUBLISHED = frozenset({(GPU_DRIVER, "type"), (GPU_DRIVER, "productName"), (GPU_DRIVER, "memory")})
 """What NVIDIA's driver says of each whole GPU, and run.ai's simulator of each of its own."""
+
+_PARTITIONS = "mig.nvidia.com"
+_BY_PARTITIONS = frozenset({(GPU_DRIVER, "profile"), (GPU_DRIVER, "parentUUID")})
+"""What it says of each partition besides, and the class that its Helm chart brings for them."""
 
 _KEY = r"device\.(?P<part>capacity|attributes)\[\s*(?P<q>['\"])(?P<domain>[^'\"]+)(?P=q)\s*\]\.\??(?P<id>\w+)"
 _SIZE = r"(?:quantity|semver)\(\s*['\"](?P<size>[^'\"]+)['\"][^()]*\)"
@@ -28,14 +33,19 @@ _PRODUCT_IS = re.compile(r"productName(?:\.orValue\([^)]*\))?\s*==\s*$|productNa
 _DRIVER_FIRST = re.compile(r"[\s(]*(?:device\.driver\s*==|(['\"])[^'\"]*\1\s*==\s*device\.driver\b)")
 
 
-def on_selectors(selectors: Sequence[DeviceSelector] | None, path: str, world: World) -> Iterator[Finding]:
-    """Yield advice on the selectors of a request or a class."""
+def on_selectors(
+    selectors: Sequence[DeviceSelector] | None, path: str, world: World, class_name: str | None = None
+) -> Iterator[Finding]:
+    """Yield advice on the selectors of a class, or of a request for devices of a class."""
+    of_class = next((each for each in world.inventory.classes if each.metadata.name == class_name), None)
+    before = list(of_class.spec.selectors or ()) if of_class else []
     for index, each in enumerate(selectors or ()):
         if each.cel is not None:
             place = f"{path}.selectors[{index}].cel.expression"
             yield from _strict_at_size(each.cel.expression, place, world)
             yield from _spelling(each.cel.expression, place, world)
-            yield from _unguarded(each.cel.expression, place, world)
+            yield from _unguarded(each.cel.expression, place, _Coming(world, class_name, before))
+            before = [*before, each]
 
 
 def names_driver_first(selectors: Sequence[DeviceSelector] | None) -> bool:
@@ -93,8 +103,8 @@ def _plain(product: str) -> str:
     return product.lower().replace("-", " ")
 
 
-def _unguarded(expression: str, path: str, world: World) -> Iterator[Finding]:
-    keys = [key for key in _unguarded_keys(expression, world.target) if not _all_have(key, world)]
+def _unguarded(expression: str, path: str, coming: "_Coming") -> Iterator[Finding]:
+    keys = [key for key in _unguarded_keys(expression, coming.world.target) if not coming.all_have(key)]
     if keys:
         named = " and ".join(f"{domain}/{identifier}" for domain, identifier in keys)
         yield codes.UNGUARDED_KEY.at(
@@ -105,15 +115,44 @@ def _unguarded(expression: str, path: str, world: World) -> Iterator[Finding]:
         )
 
 
-def _all_have(key: Key, world: World) -> bool:
-    if key[0] not in world.devices and key in _ALWAYS_PUBLISHED:
-        return True
-    if not world.devices:
-        return False
-    having = world.published.get(key, Counter())
-    # A standard attribute (resource.kubernetes.io) is read of devices of any driver.
-    drivers = [key[0]] if key[0] in world.devices else list(world.devices)
-    return all(having.get(driver, 0) == world.devices[driver] for driver in drivers)
+@dataclass(frozen=True)
+class _Coming:
+    """The devices that come to a selector: those of a class, by its selectors and others before this one."""
+
+    world: World
+    class_name: str | None
+    before: Sequence[DeviceSelector]
+
+    def all_have(self, key: Key) -> bool:
+        """Tell whether none of them can lack an attribute or a capacity."""
+        devices, published = self.world.devices, self.world.published.get(key, Counter[str]())
+        if key[0] not in devices:
+            always = _ALWAYS_PUBLISHED | (_BY_PARTITIONS if self.class_name == _PARTITIONS else set[Key]())
+            if key in always:
+                return True
+        # A standard attribute (resource.kubernetes.io) is read of devices of any driver.
+        drivers = [key[0]] if key[0] in devices else list(devices)
+        if drivers and all(published.get(driver, 0) == devices[driver] for driver in drivers):
+            return True
+        before = tuple(each.cel.expression for each in self.before if each.cel)
+        return bool(published and before) and key in _common_keys(self.world, before)
+
+
+@lru_cache(maxsize=256)
+def _common_keys(world: World, before: Sequence[str]) -> frozenset[Key]:
+    """Return what all devices have that pass some selectors; nothing if none passes."""
+    from dra.cel import CompileError, EvaluationError, compile_selector  # noqa: PLC0415 - as below
+
+    common: frozenset[Key] | None = None
+    for driver, device in world.every_device():
+        try:
+            passes = all(compile_selector(each, world.target).matches(driver, device) for each in before)
+        except (CompileError, EvaluationError):
+            continue  # That is an error of its own.
+        if passes:
+            names = frozenset(qualified(name, driver) for name in (*device.attributes, *device.capacity))
+            common = names if common is None else common & names
+    return common or frozenset()
 
 
 @lru_cache(maxsize=4096)

@@ -33,13 +33,13 @@ class World:
     @cached_property
     def devices(self) -> Counter[str]:
         """How many devices each driver has."""
-        return Counter(driver for driver, _ in self._devices())
+        return Counter(driver for driver, _ in self.every_device())
 
     @cached_property
     def published(self) -> Mapping[Key, Counter[str]]:
         """By attribute or capacity: how many devices of each driver have it."""
         seen: dict[Key, Counter[str]] = {}
-        for driver, device in self._devices():
+        for driver, device in self.every_device():
             for name in (*device.attributes, *device.capacity):
                 seen.setdefault(qualified(name, driver), Counter())[driver] += 1
         return seen
@@ -51,7 +51,7 @@ class World:
         Where no slice is known, the memory of the products that are known takes its place.
         """
         seen: dict[tuple[str, Key], Counter[str]] = {}
-        for driver, device in self._devices():
+        for driver, device in self.every_device():
             for name, capacity in device.capacity.items():
                 seen.setdefault(("capacity", qualified(name, driver)), Counter())[capacity.value] += 1
             for name, attribute in device.attributes.items():
@@ -68,14 +68,14 @@ class World:
     @cached_property
     def capacity_names(self) -> frozenset[str]:
         """The names of capacities, as the slices spell them."""
-        return frozenset(name for _, device in self._devices() for name in device.capacity)
+        return frozenset(name for _, device in self.every_device() for name in device.capacity)
 
     @cached_property
     def products(self) -> frozenset[str]:
         """The product names of the slices, and those that are known anyway."""
         published = {
             attribute.string
-            for _, device in self._devices()
+            for _, device in self.every_device()
             for name, attribute in device.attributes.items()
             if attribute.string is not None and name.rpartition("/")[2] == "productName"
         }
@@ -103,7 +103,8 @@ class World:
                 found.setdefault(each.spec.node_name, set()).add(each.spec.driver)
         return {node: frozenset(drivers) for node, drivers in found.items()}
 
-    def _devices(self) -> Iterator[tuple[str, Device]]:
+    def every_device(self) -> Iterator[tuple[str, Device]]:
+        """Yield each device with its driver."""
         for each in self.inventory.slices:
             for device in each.spec.devices or ():
                 yield each.spec.driver, device

@@ -68,6 +68,52 @@ def test_what_a_driver_always_publishes_wants_no_guard_where_it_has_no_device() 
     assert codes(network + GPU_CLASS + selecting(f"{A}.architecture == 'Ampere'")) == ["DRA301", "DRA402"]
 
 
+PARTITIONED = """\
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: partitions}
+spec: {selectors: [{cel: {expression: "device.driver == 'gpu.nvidia.com' && KEYS.type == 'mig'"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: gpus}
+spec:
+  driver: gpu.nvidia.com
+  nodeName: n1
+  pool: {name: gpus, generation: 1, resourceSliceCount: 1}
+  devices:
+  - {name: gpu, attributes: {type: {string: gpu}, index: {int: 0}}}
+  - {name: mig, attributes: {type: {string: mig}, profile: {string: 1g.5gb}}}
+---
+""".replace("KEYS", A)
+
+
+@pytest.mark.parametrize(
+    ("class_name", "selectors", "is_told"),
+    [
+        ("partitions", [f"{A}.profile == '1g.5gb'"], False),
+        ("partitions", [f"{A}.?profile.hasValue()", f"{A}.profile == '1g.5gb'"], False),
+        ("partitions", ["device.allowMultipleAllocations", f"{A}.profile == '1g.5gb'"], True),
+        ("partitions", [f"{A}.index == 0"], True),
+    ],
+)
+def test_a_key_wants_no_guard_where_what_comes_before_lets_only_devices_with_it_through(
+    class_name: str,
+    selectors: list[str],
+    is_told: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    several = ", ".join(f'{{cel: {{expression: "{each}"}}}}' for each in selectors)
+    claim = selecting("true").replace('{cel: {expression: "true"}}', several)
+    claim = claim.replace("deviceClassName: gpu.nvidia.com", f"deviceClassName: {class_name}")
+    assert ("DRA402" in codes(PARTITIONED + claim) or "DRA201" in codes(PARTITIONED + claim)) is is_told
+
+
+def test_a_partition_has_a_profile_where_nothing_is_known_of_the_devices() -> None:
+    claim = selecting(f"{A}.profile == '1g.5gb'")
+    assert codes(claim) == ["DRA402"]
+    assert codes(claim.replace("deviceClassName: gpu.nvidia.com", "deviceClassName: mig.nvidia.com")) == []
+
+
 @pytest.mark.parametrize(
     ("expression", "is_strict"),
     [
