@@ -95,5 +95,6 @@ class BrokenDevice(Lesson):
     ) -> pulumi.Resource:
         """Publish the node's devices as they are from this generation of its pool on."""
         pool = ResourcePool(name=node, generation=generation, resource_slice_count=1)
-        spec = ResourceSliceSpec(driver=GPU_DRIVER, node_name=node, pool=pool, devices=devices)
+        # An empty list is left out by the API server, and would be a change at each `up`.
+        spec = ResourceSliceSpec(driver=GPU_DRIVER, node_name=node, pool=pool, devices=devices or None)
         return self.slice(f"{node}-{generation}", spec, after=after)
