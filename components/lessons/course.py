@@ -29,7 +29,7 @@ COURSE: Mapping[str, str] = {
     "extended-resource": "`nvidia.com/gpu: 1` served from the devices of a DRA driver",
     "double-booking": "two ledgers on one node sell every GPU twice; the same pods on one ledger do not",
     "mig": "one GPU in partitions that share its counters: profiles that fit and one that does not",
-    "sharing": "one GPU for several claims, each with an amount of its memory",
+    "sharing": "one GPU for several claims, each with a part of it, and how that compares with MIG",
     "time-slicing": "settings for the driver, carried from class and claim into the allocation",
     "admin-access": "a monitor that sees the GPUs in use and takes none away",
     "taints": "a tainted GPU, a claim that tolerates it, and a rule that evicts a running pod",
