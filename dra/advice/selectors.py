@@ -126,10 +126,10 @@ class _Coming:
     def all_have(self, key: Key) -> bool:
         """Tell whether none of them can lack an attribute or a capacity."""
         devices, published = self.world.devices, self.world.published.get(key, Counter[str]())
-        if key[0] not in devices:
-            always = _ALWAYS_PUBLISHED | (_BY_PARTITIONS if self.class_name == _PARTITIONS else set[Key]())
-            if key in always:
-                return True
+        if key[0] not in devices and key in _ALWAYS_PUBLISHED:
+            return True
+        if not published and self.class_name == _PARTITIONS and key in _BY_PARTITIONS:
+            return True
         # A standard attribute (resource.kubernetes.io) is read of devices of any driver.
         drivers = [key[0]] if key[0] in devices else list(devices)
         if drivers and all(published.get(driver, 0) == devices[driver] for driver in drivers):

@@ -112,6 +112,9 @@ def test_a_partition_has_a_profile_where_nothing_is_known_of_the_devices() -> No
     claim = selecting(f"{A}.profile == '1g.5gb'")
     assert codes(claim) == ["DRA402"]
     assert codes(claim.replace("deviceClassName: gpu.nvidia.com", "deviceClassName: mig.nvidia.com")) == []
+    assert codes(
+        claim.replace("deviceClassName: gpu.nvidia.com", "deviceClassName: mig.nvidia.com"), INVENTORY
+    ) == ["DRA202"]
 
 
 @pytest.mark.parametrize(
