@@ -130,6 +130,7 @@ def _world(objects: Sequence[DraObject], inventory: Inventory | None, target: Ta
         taint_rules=_newer(own.taint_rules, other.taint_rules),
         # A claim that stands in the documents too is judged by what they say.
         claims=[*own.claims, *(each for each in other.claims if _key(each) not in claims)],
+        labels_known=other.labels_known,
     )
     return World(
         target=target,

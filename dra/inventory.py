@@ -40,6 +40,8 @@ class Inventory:
     classes: Sequence[DeviceClass] = ()
     taint_rules: Sequence[DeviceTaintRule] = ()
     claims: Sequence[ResourceClaim] = ()
+    labels_known: bool = True
+    """Whether the nodes have no other labels than those that are given. Those of pools are made up."""
 
     @classmethod
     def of(cls, objects: Iterable[DraObject]) -> "Inventory":
@@ -65,6 +67,7 @@ class Inventory:
                 for node in pool.nodes
             ],
             classes=[GPU_CLASS],
+            labels_known=False,
         )
 
 

@@ -91,7 +91,7 @@ class _Judge:
         if workload.node_name is not None and any(use.claim.allocated is None for use in uses):
             self._unscheduled(document, workload, uses)
         elif uses:
-            verdict, devices = self._pod(uses, lambda node: _fits(workload, node))
+            verdict, devices = self._pod(uses, lambda node: self._fits(workload, node))
             self._judged[document] = Judged(verdict, [], devices)
         if self._waits_for_refused(workload):
             self._judged[document] = Judged(Verdict.PENDING)
@@ -131,6 +131,17 @@ class _Judge:
                     uses[name] = _Use(_made(template, name), template)
         return list(uses.values())
 
+    def _fits(self, workload: Workload, node: Node) -> bool:
+        if workload.node_name is not None and workload.node_name != node.metadata.name:
+            return False
+        # A node that is known by its slices only still has the label with its name.
+        labels = {"kubernetes.io/hostname": node.metadata.name, **node.metadata.labels}
+        are_all = self._world.inventory.labels_known and node.metadata.name in self._world.nodes
+        return all(
+            labels[key] == value if key in labels else not are_all
+            for key, value in workload.node_selector.items()
+        )
+
     def _pod(self, uses: Sequence[_Use], node_fits: Callable[[Node], bool]) -> tuple[Verdict, list[str]]:
         """Ask for one pod's claims together, and take down what comes of it for each of them."""
         inventory = self._world.inventory
@@ -149,7 +160,7 @@ class _Judge:
             case Allocated():
                 return Verdict.ALLOCATED, self._allocated(uses, outcome)
             case Unsatisfied():
-                finding = codes.UNSATISFIED.at("", _sentence(outcome.why), _remedy(uses))
+                finding = codes.UNSATISFIED.at("", _sentence(outcome.why), _remedy(uses, outcome))
                 self._failed(uses, outcome.claim, outcome.path, Verdict.PENDING, finding)
                 return Verdict.PENDING, []
             case Failed():
@@ -212,14 +223,6 @@ def _made(template: ResourceClaimTemplate, name: str) -> ResourceClaim:
     return ResourceClaim(metadata=metadata, spec=template.spec)
 
 
-def _fits(workload: Workload, node: Node) -> bool:
-    if workload.node_name is not None and workload.node_name != node.metadata.name:
-        return False
-    # A node that is known by its slices only still has the label with its name.
-    labels = {"kubernetes.io/hostname": node.metadata.name, **node.metadata.labels}
-    return all(labels.get(key) == value for key, value in workload.node_selector.items())
-
-
 def _failure(outcome: Failed) -> Finding:
     if "CEL" in outcome.message:
         code = codes.CEL_RUNTIME
@@ -242,6 +245,8 @@ def _sentence(why: str) -> str:
     return f"No node can satisfy the claim: {why}" + ("" if why.endswith(".") else ".")
 
 
-def _remedy(uses: Sequence[_Use]) -> str:
+def _remedy(uses: Sequence[_Use], outcome: Unsatisfied) -> str:
+    if outcome.for_nodes:
+        return "Look at the nodes: at their number and names, and at what holds the pod to some of them."
     together = " All claims of a pod must be satisfied on one node." if len(uses) > 1 else ""
     return f"Ask for less, or for what the devices have.{together}"

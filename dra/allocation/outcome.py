@@ -24,6 +24,8 @@ class Unsatisfied:
     claim: str
     path: str
     why: str
+    for_nodes: bool = False
+    """It is the nodes that fail, whatever devices they have."""
 
 
 @dataclass(frozen=True)

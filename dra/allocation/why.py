@@ -32,6 +32,7 @@ class Miss:
     funnel: Funnel | None = None
     """Of the request that fails for itself, whatever else is asked."""
     left_out: str = ""
+    for_nodes: bool = False
 
 
 def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
@@ -39,10 +40,11 @@ def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
     known = len(pod.cluster.pools.nodes)
     first = pod.claims[0].metadata.name
     if not known:
-        return Unsatisfied(first, "", "there is no node")
+        return Unsatisfied(first, "", "there is no node", for_nodes=True)
     if not nodes:
         which = "the only node does not take" if known == 1 else f"none of the {known} nodes takes"
-        return Unsatisfied(first, "", f"{which} the pod at all, whatever devices are there")
+        why = f"{which} the pod at all, whatever devices are there"
+        return Unsatisfied(first, "", why, for_nodes=True)
     alike: dict[tuple[int, str], Node] = {}
     for node in nodes:
         bound = pod.unavailable(node)
@@ -51,9 +53,8 @@ def nearest_miss(pod: Pod, nodes: Sequence[Node]) -> Unsatisfied:
     likeliest = sorted(alike.values(), key=pod.free_devices, reverse=True)[:_MOST_NODES]
     misses = [_miss(pod, node) for node in likeliest]
     best = max(misses, key=lambda miss: miss.rank)
-    return Unsatisfied(
-        best.claim, best.path, everywhere(pod.views, nodes, best.funnel, best.left_out) or best.why
-    )
+    why = everywhere(pod.views, nodes, best.funnel, best.left_out) or best.why
+    return Unsatisfied(best.claim, best.path, why, best.for_nodes)
 
 
 def _miss(pod: Pod, node: Node) -> Miss:
@@ -75,7 +76,8 @@ def _miss(pod: Pod, node: Node) -> Miss:
     bound = pod.unavailable(node)
     claim = bound.metadata.name if bound else pod.claims[0].metadata.name
     others = f"{name} has devices for the other claims, but " if pod.plans else f"{name}: "
-    return Miss((len(pod.plans),), claim, "", f"{others}claim {claim} is allocated already, for other nodes")
+    why = f"{others}claim {claim} is allocated already, for other nodes"
+    return Miss((len(pod.plans),), claim, "", why, for_nodes=True)
 
 
 def _too_long(search: "_Prefix") -> Miss:

@@ -9,6 +9,7 @@ from dra.document import Document, parse_documents
 from dra.finding import Checked, Verdict
 from dra.gates import Target
 from dra.inventory import Inventory
+from dra.objects import Node, ObjectMeta
 from dra.pool import GpuPool, Mechanism
 
 POOL = GpuPool(
@@ -112,6 +113,33 @@ def test_a_pod_with_a_node_selector_gets_devices_of_that_node() -> None:
     said = checked(claim(), pod("p", "resourceClaimName: gpu", node="n2"))
     assert said["ResourceClaim/gpu"].devices == ["n2/gpu-0 (gpu)"]
     assert checked(claim(), pod("p", "resourceClaimName: gpu", node="n3"))["Pod/p"].verdict is Verdict.PENDING
+
+
+@pytest.mark.parametrize(
+    ("nodes", "verdict"),
+    [
+        ([Node(metadata=ObjectMeta(name="n1", labels={"zone": "east"}))], Verdict.PENDING),
+        ([Node(metadata=ObjectMeta(name="n1", labels={"zone": "west"}))], Verdict.ALLOCATED),
+        ([], Verdict.ALLOCATED),
+        (None, Verdict.ALLOCATED),
+    ],
+    ids=["another", "the one", "slices only", "a made-up pool"],
+)
+def test_a_label_counts_as_far_as_it_is_known(nodes: list[Node] | None, verdict: Verdict) -> None:
+    known = Inventory(nodes or (), [INVENTORY.slices[0]], INVENTORY.classes)
+    selecting = pod("p", "resourceClaimName: gpu", node="n1").replace(
+        "kubernetes.io/hostname: n1", "zone: west"
+    )
+    said = checked(claim(), selecting, inventory=INVENTORY if nodes is None else known)
+    assert said["Pod/p"].verdict is verdict
+
+
+@pytest.mark.parametrize("nodes", [(), [Node(metadata=ObjectMeta(name="n1"), unschedulable=True)]])
+def test_where_it_is_the_nodes_nobody_is_told_to_ask_for_less(nodes: list[Node]) -> None:
+    said = checked(claim(), inventory=Inventory(nodes, classes=INVENTORY.classes))
+    assert [each.remedy for each in said["ResourceClaim/gpu"].findings] == [
+        "Look at the nodes: at their number and names, and at what holds the pod to some of them."
+    ]
 
 
 def test_a_pod_of_a_refused_claim_waits() -> None:
