@@ -47,7 +47,9 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
     config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [greedy, lab4]\n"))
     fewer = checkout.lab("up")
     assert fewer.returncode == 0, fewer.stdout + fewer.stderr
-    left = checkout.kubectl("get", "namespaces,nodes,resourceslices,devicetaintrules", "-o", "name")
+    left = checkout.kubectl(
+        "get", "namespaces,nodes,resourceslices,devicetaintrules,priorityclasses,stages", "-o", "name"
+    )
     for name in lessons:
         assert f"/{name}" not in left.replace("node/node-", ""), left
     assert checkout.lab("down").returncode == 0
