@@ -1,9 +1,11 @@
 """`python -m lab`: bring a stack up, show what came of it, take it down."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +18,7 @@ from components.lessons.course import COURSE, OF_LAB4, ONE_MORE
 from control_plane.incarnation import stack_folder
 from control_plane.kwokctl import delete
 from lab.check import check
-from lab.recovery import release_stale_lock, stop_orphaned_plugins, was_interrupted
+from lab.recovery import holder, release_stale_lock, stop_orphaned_plugins, was_interrupted
 from lab.rehearse import rehearse
 from lab.report import closing, table
 from toolchain.environment import lab_environment
@@ -54,16 +56,33 @@ def pulumi(
     stack: str, *arguments: str, capture: bool = False, stdin: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the lab's pulumi on a stack; its output goes to the terminal unless captured."""
-    return subprocess.run(  # noqa: S603 - the lab's own tool, no shell
-        ["pulumi", *arguments, "--stack", stack, "--non-interactive"],  # noqa: S607 - found on the lab's PATH
-        cwd=REPO,
-        env=lab_environment(REPO, stack),
-        input=stdin,
-        text=True,
-        check=False,
-        stdout=subprocess.PIPE if capture else None,
-        stderr=subprocess.PIPE if capture else None,
-    )
+    with _interrupted_in_good_order():
+        return subprocess.run(  # noqa: S603 - the lab's own tool, no shell
+            ["pulumi", *arguments, "--stack", stack, "--non-interactive"],  # noqa: S607 - found on the lab's PATH
+            cwd=REPO,
+            env=lab_environment(REPO, stack),
+            input=stdin,
+            text=True,
+            check=False,
+            stdout=subprocess.PIPE if capture else None,
+            stderr=subprocess.PIPE if capture else None,
+        )
+
+
+@contextlib.contextmanager
+def _interrupted_in_good_order() -> Generator[None]:
+    """Let pulumi end before Ctrl-C ends us: it gets the signal too, and finishes what it has begun.
+
+    Otherwise `subprocess.run` kills it a quarter of a second later.
+    """
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            raise KeyboardInterrupt
 
 
 def outcomes(stack: str) -> list[Outcome]:
@@ -78,8 +97,7 @@ def outcomes(stack: str) -> list[Outcome]:
 @app.command()
 def up(stack: Stack = "dev") -> None:
     """Bring the stack up, and show each step of the lesson: expected, observed, ok."""
-    _ready(stack)
-    if was_interrupted(pulumi(stack, "stack", "export", capture=True).stdout):
+    if was_interrupted(_ready(stack)):
         typer.echo(f"the last run on stack {stack} was interrupted: it starts from a fresh cluster", err=True)
         # What it had begun is neither in the state nor surely absent; on a new cluster it is surely absent.
         delete(stack_folder(REPO, stack))
@@ -114,8 +132,7 @@ def run(lesson: Lesson, stack: Stack = "dev") -> None:
     if not outcomes(stack):
         typer.echo(f"stack {stack} is not up; run `make up` first", err=True)
         raise typer.Exit(1)
-    _ready(stack)
-    state = pulumi(stack, "stack", "export", capture=True).stdout
+    state = _ready(stack)
     if was_interrupted(state):
         typer.echo(f"the last run on stack {stack} was interrupted; run `make up` first", err=True)
         raise typer.Exit(1)
@@ -157,8 +174,7 @@ def _show(seen: Sequence[Outcome]) -> None:
 def down(stack: Stack = "dev") -> None:
     """Destroy the stack and all that it made on this machine."""
     if pulumi(stack, "stack", "select", capture=True).returncode == 0:
-        _ready(stack)
-        if was_interrupted(pulumi(stack, "stack", "export", capture=True).stdout):
+        if was_interrupted(_ready(stack)):
             _forget_pending(stack)
         done = pulumi(stack, "destroy", "--yes", "--skip-preview", "--suppress-outputs")
         if done.returncode:
@@ -175,8 +191,8 @@ def shell(stack: Stack = "dev") -> None:
     raise typer.Exit(subprocess.run([command], env=environment, check=False).returncode)  # noqa: S603 - the user's own
 
 
-def _ready(stack: str) -> None:
-    """See that the stack exists, and that no killed run still holds its lock or leaves plugins behind."""
+def _ready(stack: str) -> str:
+    """See that the stack exists and nobody is at it, clear away what a killed run left; return the state."""
     stop_orphaned_plugins(REPO)
     selected = pulumi(stack, "stack", "select", "--create", capture=True)
     if selected.returncode:
@@ -186,6 +202,16 @@ def _ready(stack: str) -> None:
         typer.echo(
             f"the last run on stack {stack} died without letting go of it; its lock was removed", err=True
         )
+    state = pulumi(stack, "stack", "export", capture=True).stdout
+    # Asked after the state was read: what is pending in it is then not what another run is doing.
+    if at_it := holder(REPO, stack):
+        typer.echo(
+            f"another run is at stack {stack} (process {at_it.pid} on {at_it.hostname}); wait until it ends,"
+            f" or stop it, and try again",
+            err=True,
+        )
+        raise typer.Exit(1)
+    return state
 
 
 def _forget_pending(stack: str) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -23,17 +24,24 @@ class Lock(BaseModel):
 
 def release_stale_lock(repo: Path, stack: str) -> bool:
     """Remove the locks of a stack whose process on this host is gone; return whether there was one."""
-    folder = repo / ".lab" / "state" / ".pulumi" / "locks" / "organization" / PROJECT / stack
     removed = False
-    for file in folder.glob("*.json"):
-        try:
-            lock = Lock.model_validate_json(file.read_text())
-        except (ValidationError, FileNotFoundError):
-            continue
+    for file, lock in _locks(repo, stack):
         if lock.hostname == socket.gethostname() and "pulumi" not in command_line(lock.pid):
             file.unlink(missing_ok=True)
             removed = True
     return removed
+
+
+def holder(repo: Path, stack: str) -> Lock | None:
+    """Return the lock of the run that is at a stack, once those of dead runs were removed."""
+    return next((lock for _, lock in _locks(repo, stack)), None)
+
+
+def _locks(repo: Path, stack: str) -> Iterator[tuple[Path, Lock]]:
+    folder = repo / ".lab" / "state" / ".pulumi" / "locks" / "organization" / PROJECT / stack
+    for file in folder.glob("*.json"):
+        with contextlib.suppress(ValidationError, FileNotFoundError):
+            yield file, Lock.model_validate_json(file.read_text())
 
 
 def stop_orphaned_plugins(repo: Path) -> bool:

@@ -1,9 +1,11 @@
 """The lab as people use it: `python -m lab`, pulumi and kubectl, on the real engine and control plane."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +226,44 @@ def test_down_after_a_killed_up(checkout: Checkout) -> None:
     assert not (checkout.path / ".lab" / "lesson").exists()
 
 
+def test_a_second_run_leaves_the_first_one_alone(checkout: Checkout) -> None:
+    with up_that_has_begun(checkout) as first:
+        for verb in ("up", "down"):
+            second = checkout.lab(verb, "lesson")
+            assert second.returncode == 1
+            assert "another run is at stack lesson" in second.stderr
+        assert first.stdout is not None
+        seen = first.stdout.read()
+    assert first.returncode == 0, seen
+    assert_outcomes(checkout, "lesson", OK_OF_LESSON)
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
+def test_an_interrupted_up_ends_in_good_order(checkout: Checkout) -> None:
+    with up_that_has_begun(checkout) as process:
+        # As Ctrl-C does: all processes of the terminal get it.
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stdout is not None
+        seen = process.stdout.read()
+    assert process.returncode not in {0, -signal.SIGINT}, seen
+    assert "Traceback" not in seen
+    locks = checkout.path / ".lab/state/.pulumi/locks"
+    assert [file for file in locks.rglob("*.json") if file.is_file()] == []
+    up = checkout.lab("up", "lesson")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
 def kill_during_up(checkout: Checkout) -> None:
     """Kill `pulumi up` by SIGKILL when it has begun with what is in the cluster."""
+    with up_that_has_begun(checkout) as process:
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+
+
+@contextlib.contextmanager
+def up_that_has_begun(checkout: Checkout) -> Generator[subprocess.Popen[str]]:
+    """Run `lab up`, and let go when it has begun with what is in the cluster."""
     with subprocess.Popen(
         [".venv/bin/python", "-m", "lab", "up", "--stack", "lesson"],
         cwd=checkout.path,
@@ -240,8 +278,7 @@ def kill_during_up(checkout: Checkout) -> None:
         for line in process.stdout:
             if "fake-gpu-operator creating" in line:
                 break
-        os.killpg(process.pid, signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+        yield process
 
 
 def test_a_wrong_config_value_is_one_sentence(checkout: Checkout) -> None:

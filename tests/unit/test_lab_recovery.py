@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.recovery import release_stale_lock, was_interrupted
+from lab.recovery import holder, release_stale_lock, was_interrupted
 
 HERE = socket.gethostname()
 
@@ -54,6 +54,8 @@ def test_a_lock_stays_while_its_pulumi_runs(tmp_path: Path, name: str, released:
             held = lock(tmp_path, of(process.pid))
             assert release_stale_lock(tmp_path, "dev") is released
             assert held.exists() is not released
+            at_it = holder(tmp_path, "dev")
+            assert (at_it and at_it.pid) == (None if released else process.pid)
         finally:
             process.kill()
 
