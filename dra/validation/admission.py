@@ -70,15 +70,32 @@ def admit(
 
     `namespace_labels` are those of the object's namespace, None if they are not known.
     """
-    version, name = document.get("apiVersion"), document.get("kind")
+    version, name = document.get("apiVersion") or "", document.get("kind") or ""
     if not isinstance(version, str) or not isinstance(name, str):
         return None
+    if (_VERSION, name) in _KINDS and not version:
+        return _unset("apiVersion", f"Write apiVersion: {_VERSION}.")
+    if version.startswith(_GROUP) and not name:
+        return _unset("kind", f"Write the kind; those of {_VERSION} are {_kinds()}.")
     kind = _KINDS.get((version, name))
     if kind and target >= kind.since:
         return kind.admit(document, target, namespace_labels) if is_about_claims(document) else None
-    if version.startswith(_GROUP) and not name.endswith("List"):
+    group = version.partition("/")[0]
+    # A group with no dot is Kubernetes' own, and has no such kind; one with a dot may be anybody's.
+    is_slip = (_VERSION, name) in _KINDS and ("." not in group or f"{group}/" == _GROUP)
+    if is_slip or (version.startswith(_GROUP) and not name.endswith("List")):
         return _not_served(document, version, name, target)
     return None
+
+
+def _unset(field: str, remedy: str) -> Admission:
+    """Return what kubectl says of an object without a field that it cannot do without."""
+    problem = Problem(path=field, message=f"{field} not set", remedy=remedy, code=codes.REQUIRED.code)
+    return Admission(problems=[problem])
+
+
+def _kinds() -> str:
+    return ", ".join(name for version, name in _KINDS if version == _VERSION)
 
 
 def _not_served(document: Mapping[str, Any], version: str, name: str, target: Target) -> Admission:
@@ -86,8 +103,7 @@ def _not_served(document: Mapping[str, Any], version: str, name: str, target: Ta
     message = f"no matches for kind {quoted(name)} in version {quoted(version)}"
     kind = _KINDS.get((_VERSION, name))
     if kind is None:
-        kinds = ", ".join(name for version, name in _KINDS if version == _VERSION)
-        remedy = _GONE.get(name, f"The kinds of {_VERSION} are {kinds}.")
+        remedy = _GONE.get(name, f"The kinds of {_VERSION} are {_kinds()}.")
         return Admission(problems=[_unserved(message, remedy)])
     if target < kind.since:
         remedy = (

@@ -296,3 +296,28 @@ def test_lists_of_lists_that_stand_for_too_much_are_not_read_to_the_end() -> Non
     found = admit(claim(*requests), Target.V1_37)
     assert found is not None
     assert [problem.message for problem in found.problems] == ["Request entity too large: limit is 3145728"]
+
+
+@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice"])
+@pytest.mark.parametrize("version", ["v1", "apps/v1", "resource.k8s.io", "resource/v1"])
+def test_a_kind_of_ours_in_another_group_of_kubernetes_is_a_slip(kind: str, version: str) -> None:
+    admission = admit({"apiVersion": version, "kind": kind, "metadata": {"name": "x"}}, Target.V1_37)
+    assert admission is not None
+    assert [each.message for each in admission.problems] == [
+        f'no matches for kind "{kind}" in version "{version}"'
+    ]
+    assert admit({"apiVersion": "example.com/v1", "kind": kind}, Target.V1_37) is None
+
+
+@pytest.mark.parametrize("nothing", [{}, {"apiVersion": ""}, {"apiVersion": None}])
+def test_a_kind_of_ours_without_a_version_and_a_version_without_a_kind_are_told(nothing: Document) -> None:
+    (admission, other) = (
+        admit(nothing | {"kind": "ResourceClaim"}, Target.V1_37),
+        admit({"apiVersion": "resource.k8s.io/v1"}, Target.V1_37),
+    )
+    assert admission is not None
+    assert other is not None
+    assert [each.message for each in (*admission.problems, *other.problems)] == [
+        "apiVersion not set",
+        "kind not set",
+    ]
