@@ -11,6 +11,7 @@ import subprocess
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -532,12 +533,18 @@ def test_job_completes_at_once_unless_it_says_how_long_it_runs(cluster: Cluster)
             "spec": {"template": template},
         }
 
-    cluster.apply(job("long", {"gpulab.dev/run-seconds": "300"}), job("short", {}))
+    runs = "gpulab.dev/run-seconds"
+    cluster.apply(job("long", {runs: "300"}), job("timed", {runs: "3"}), job("short", {}))
     try:
         cluster.kubectl("wait", "--for=condition=Complete", "job/short", f"--timeout={DEADLINE}s")
+        cluster.kubectl("wait", "--for=condition=Complete", "job/timed", f"--timeout={DEADLINE}s")
+        [pod] = cluster.get("pods", "--selector=batch.kubernetes.io/job-name=timed")["items"]
+        [ended] = [one["state"]["terminated"]["finishedAt"] for one in pod["status"]["containerStatuses"]]
+        ran = datetime.fromisoformat(ended) - datetime.fromisoformat(pod["status"]["startTime"])
+        assert ran >= timedelta(seconds=3)
         cluster.kubectl("wait", "--for=jsonpath={.status.ready}=1", "job/long", f"--timeout={DEADLINE}s")
     finally:
-        cluster.kubectl("delete", "job", "long", "short")
+        cluster.kubectl("delete", "job", "long", "timed", "short")
 
 
 H100 = POOLS["h100"]
