@@ -120,7 +120,14 @@ def test_a_number_of_many_digits_is_read_and_printed() -> None:
     assert str(Quantity.parse(digits)) == digits
 
 
-@given(st.integers(-(10**20), 10**20), st.sampled_from(["", "m", "k", "M", "Gi", "Mi", "e3", "E-2"]))
+@pytest.mark.parametrize("text", ["5000000000000000000000", "5000E"])
+def test_what_has_no_suffix_is_printed_without_one_as_kubernetes_does(text: str) -> None:
+    # A fault of Kubernetes 1.37.2, as its own code answers: there is no suffix above E.
+    assert str(Quantity.parse(text)) == "5"
+
+
+# Below 10^21, where Kubernetes prints every quantity as what it is.
+@given(st.integers(-(10**11), 10**11), st.sampled_from(["", "m", "k", "M", "Gi", "Mi", "e3", "E-2"]))
 def test_what_is_printed_reads_as_the_same_value(number: int, suffix: str) -> None:
     quantity = Quantity.parse(f"{number}{suffix}")
     assert Quantity.parse(str(quantity)) == quantity
