@@ -27,6 +27,8 @@ _SEPARATOR = re.compile(r"^(?=---(?:[ \t\r\n]|$))", re.MULTILINE)
 _INDEX_OR_KEY = re.compile(r"\[([^\]]*)\]")
 _SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 """How JSON may escape a character beyond 16 bits. YAML has another way for it, and no pairs."""
+_JSON_OBJECT = re.compile(r'\s*\{\s*["}]')
+_JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}]')
 _VALUES_OF_A_DOCUMENT = 10
 """What it costs to begin one, in values."""
 _SPLIT = "Split the file."
@@ -102,11 +104,36 @@ def parse_documents(file: str, text: str) -> Iterator[Document | Checked]:
                 values += parsed.count
                 yield from _documents(file, piece, before, parsed)
             except UnreadableError as error:
-                yield unreadable(file, *_why(error, piece), before + error.line)
+                if (stream := _with_separators(piece)) is not None:
+                    yield from parse_documents(file, "\n" * before + stream)
+                else:
+                    yield unreadable(file, *_why(error, piece), before + error.line)
             if values > MAX_VALUES:
                 yield unreadable(file, "It has too many documents and values to go on.", _SPLIT, before + 1)
                 return
         before += piece.count("\n")
+
+
+def _with_separators(text: str) -> str | None:
+    """Return a stream of JSON objects, each on lines of its own, as one of YAML; None if it is none.
+
+    kubectl reads such a stream too, and jq writes it.
+    """
+    if not _JSON_OBJECT.match(text):
+        return None
+    depth, starts = 0, list[int]()
+    for found in _JSON_TOKEN.finditer(text):
+        if found[0] == "{":
+            if depth == 0:
+                starts.append(found.start())
+            depth += 1
+        elif found[0] == "}":
+            depth -= 1
+    following = starts[1:]
+    if not following or any(text[text.rfind("\n", 0, start) + 1 : start].strip() for start in following):
+        return None
+    parts = zip(following, [*following[1:], len(text)], strict=True)
+    return text[: following[0]] + "".join(f"--- {text[start:end]}" for start, end in parts)
 
 
 def _joined(pair: re.Match[str]) -> str:

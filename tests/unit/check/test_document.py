@@ -164,6 +164,15 @@ def test_empty_documents_and_comments_are_nothing() -> None:
     assert documents("# a comment\n---\n---\n# another\n--- \n%YAML 1.1\n---\n") == []
 
 
+def test_a_stream_of_json_objects_is_its_objects_with_their_lines() -> None:
+    one = '{\n "kind": "A",\n "text": "}{ \\" }\\n{"\n}\n'
+    read = documents(f"{one}{one}\n{{}}\n{{}}")
+    assert [each.value for each in read] == [{"kind": "A", "text": '}{ " }\n{'}] * 2 + [{}, {}]
+    assert [(each.line, each.line_of("text")) for each in read[:2]] == [(1, 3), (5, 7)]
+    assert unreadable('{"a": 1}\n{"b": }}\n').findings[0].line == 2
+    assert unreadable('{"a": 1} {"b": 1}').findings[0].line == 1
+
+
 def test_json_is_read_as_yaml() -> None:
     value: dict[str, object] = {
         "kind": "A",
