@@ -105,7 +105,11 @@ def look(client: Client, expectation: Expectation) -> str:
         FieldSeen: field_seen,
         EventSeen: event_seen,
     }
-    return looks[type(expectation)](client, expectation)
+    try:
+        return looks[type(expectation)](client, expectation)
+    except ApiError as error:
+        # Such as a node that was deleted by hand: it is what is seen, and no reason to end the program.
+        return f"not to be had: {error.status.message or error}"
 
 
 def node_gpus(client: Client, expectation: NodeGpus) -> str:

@@ -4,9 +4,19 @@ import time
 from typing import cast
 
 import pytest
-from lightkube import Client
+from lightkube import ApiError, Client
+from lightkube.models.meta_v1 import Status
 
-from components.expectation import Expectation, NodeGpus
+from components.expectation import (
+    ApiServed,
+    ClaimOutcome,
+    ClaimState,
+    EventSeen,
+    Expectation,
+    FieldSeen,
+    NodeGpus,
+    PodsFit,
+)
 from lab import observe
 
 GPUS = NodeGpus(step="2 GPUs", node="node-01", count=4, mechanism="counted")
@@ -37,3 +47,35 @@ def test_each_is_looked_at_until_it_is_as_expected_and_given_up_in_the_end(
         "mig",
     )
     assert looks.count("2 GPUs of node-01") == 3
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        GPUS,
+        PodsFit(step="s", namespace="n", label="a=b", running=0, pending=0),
+        ApiServed(step="s", group="resource.k8s.io", version="v1", resources=["resourceclaims"]),
+        ClaimOutcome(step="s", namespace="n", name="c", state=ClaimState.NO_CONSUMER),
+        FieldSeen(
+            step="s",
+            namespace="n",
+            api_version="v1",
+            object_kind="Pod",
+            name="p",
+            path=["a"],
+            value="nothing",
+        ),
+        EventSeen(step="s", namespace="n", about="p", reason="r"),
+    ],
+    ids=lambda expectation: type(expectation).__name__,
+)
+def test_what_the_api_server_does_not_give_is_an_outcome_too(expectation: Expectation) -> None:
+    class Refusing:
+        def get(self, *_: object, **__: object) -> None:
+            raise ApiError(status=Status(code=403, message="this is out of bounds"))
+
+        list = get
+
+    seen = observe.look(cast("Client", Refusing()), expectation)
+    assert seen == "not to be had: this is out of bounds"
+    assert not expectation.met_by(seen)
