@@ -72,6 +72,8 @@ class ResourceClaim(pulumi.ComponentResource):
 
     name: pulumi.Output[str]
     """The claim's name."""
+    claim_name: str
+    """The same as it is known beforehand, for a consumer."""
     resource: v1.ResourceClaim
     """The claim itself, for a consumer that has to be replaced with it."""
 
@@ -79,6 +81,7 @@ class ResourceClaim(pulumi.ComponentResource):
         self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("gpulab:claims:ResourceClaim", name, {}, opts)
+        self.claim_name = args.claim_name
         self.resource = v1.ResourceClaim(
             name,
             metadata={"name": args.claim_name, "namespace": args.namespace},
@@ -94,6 +97,8 @@ class ResourceClaimTemplate(pulumi.ComponentResource):
 
     name: pulumi.Output[str]
     """The template's name."""
+    claim_name: str
+    """The same as it is known beforehand, for a consumer."""
     resource: v1.ResourceClaimTemplate
     """The template itself, for a consumer that has to be replaced with it."""
 
@@ -101,6 +106,7 @@ class ResourceClaimTemplate(pulumi.ComponentResource):
         self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("gpulab:claims:ResourceClaimTemplate", name, {}, opts)
+        self.claim_name = args.claim_name
         self.resource = v1.ResourceClaimTemplate(
             name,
             metadata={"name": args.claim_name, "namespace": args.namespace},
@@ -121,10 +127,12 @@ class ClaimConsumer(pulumi.ComponentResource):
         self, name: str, args: ClaimConsumerArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("gpulab:claims:ClaimConsumer", name, {}, opts)
+        # Not the claim's output: the preview of its replacement gives it another name, and the API server
+        # refuses that of a pod that is there. So the preview would fail.
         reference: PodResourceClaimArgsDict = (
-            {"name": "device", "resource_claim_template_name": args.claim.name}
+            {"name": "device", "resource_claim_template_name": args.claim.claim_name}
             if isinstance(args.claim, ResourceClaimTemplate)
-            else {"name": "device", "resource_claim_name": args.claim.name}
+            else {"name": "device", "resource_claim_name": args.claim.claim_name}
         )
         pod = Pod(
             name,
@@ -148,7 +156,8 @@ class ClaimConsumer(pulumi.ComponentResource):
                 "termination_grace_period_seconds": 0,
             },
             opts=pulumi.ResourceOptions.merge(
-                _child(self, opts), pulumi.ResourceOptions(replace_with=[args.claim.resource])
+                _child(self, opts),
+                pulumi.ResourceOptions(depends_on=[args.claim.resource], replace_with=[args.claim.resource]),
             ),
         )
         self.name = pod.metadata.name

@@ -36,12 +36,14 @@ class NodePool(pulumi.ComponentResource):
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpulab:nodes:NodePool", name, {}, opts)
         labels: list[NodePatch] = []
+        # Named after the node alone, which no other pool has: a node that goes to another pool, or whose pool
+        # gets another name, is labelled anew. Under a new name it would be made while it is still there.
         for node_name in args.pool.nodes:
             after = list(args.operator)
             if args.create_nodes:
                 after.append(
                     Node(
-                        f"{name}-{node_name}",
+                        node_name,
                         metadata={
                             "name": node_name,
                             # Labelled before it is ready, a node can miss its GPUs: KWOK drops a step that
@@ -60,7 +62,7 @@ class NodePool(pulumi.ComponentResource):
                 )
             labels.append(
                 NodePatch(
-                    f"{name}-{node_name}-label",
+                    f"{node_name}-label",
                     metadata={
                         "name": node_name,
                         "labels": {POOL_LABEL: args.pool.name},

@@ -39,7 +39,8 @@ class GreedyWorkload(pulumi.ComponentResource):
                 # Pulumi waits for all replicas otherwise, ten minutes, and then fails.
                 # Not `waitFor`: a refresh does not look at it and would report the Deployment as broken.
                 # The lab waits for the pods itself, when it observes them.
-                "annotations": {"pulumi.com/skipAwait": "true"},
+                # `kubectl scale` takes the number of replicas over; an `up` after a refresh takes it back.
+                "annotations": {"pulumi.com/skipAwait": "true", "pulumi.com/patchForce": "true"},
             },
             spec={
                 "replicas": args.replicas,

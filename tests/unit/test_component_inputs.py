@@ -191,9 +191,21 @@ def test_a_real_node_is_labelled_and_not_made() -> None:
         lambda: NodePool("training", NodePoolArgs(pool=CLAIMED, operator=[], create_nodes=False))
     )
     assert {resource.name for resource in recording.registered if resource.request.custom} == {
-        "training-node-02-label",
-        "training-node-03-label",
+        "node-02-label",
+        "node-03-label",
     }
+
+
+def test_a_node_that_goes_to_another_pool_stays_the_same_resource() -> None:
+    pools = [COUNTED, CLAIMED.model_copy(update={"nodes": COUNTED.nodes})]
+    urns = [
+        {made.urn for made in recording.registered if made.request.custom}
+        for recording in (
+            record(lambda pool=pool: NodePool(pool.name, NodePoolArgs(pool=pool, operator=[])))
+            for pool in pools
+        )
+    ]
+    assert urns[0] == urns[1] != set()
 
 
 def test_a_pool_s_revision_changes_with_anything_of_it() -> None:
@@ -225,7 +237,7 @@ def test_the_greedy_deployment_asks_for_one_gpu_a_pod_and_is_not_waited_for() ->
     assert inputs["metadata"] == {
         "name": "gpu-greedy",
         "namespace": "space",
-        "annotations": {"pulumi.com/skipAwait": "true"},
+        "annotations": {"pulumi.com/skipAwait": "true", "pulumi.com/patchForce": "true"},
     }
     spec = inputs["spec"]
     assert spec["replicas"] == 6
@@ -307,6 +319,8 @@ def test_a_pod_uses_its_claim_and_is_replaced_with_it(build: Build, kind: str, k
     assert list(pod.request.replace_with) == [used.urn]
     assert pod.request.deleteBeforeReplace
     assert used.urn in pod.request.dependencies
+    # In the preview of its replacement the claim has another name, with which the pod would be refused.
+    assert list(pod.request.propertyDependencies["spec"].urns) == []
 
 
 @pytest.mark.parametrize("build", [corrected, as_written])
