@@ -49,4 +49,8 @@ def export_outcomes(
 def _fail_unless_all_are_ok(outcomes: Sequence[Mapping[str, Any]]) -> None:
     wrong = [outcome for outcome in outcomes if not outcome["ok"]]
     if wrong:
-        raise OutcomesError(f"{len(wrong)} of {len(outcomes)} outcomes are not as expected; see above.")
+        raise OutcomesError(
+            f"{len(wrong)} of {len(outcomes)} outcomes are not as expected; see above. What was changed by"
+            f" hand, `pulumi refresh` and then `up` put right. After a change of lab:pools, what runs keeps"
+            f" the GPUs that it had: `python -m lab run LESSON` begins a lesson anew."
+        )
