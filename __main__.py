@@ -18,6 +18,7 @@ cluster = Cluster(
         kubeconfig=config.kubeconfig,
         context=config.context,
         nodes=[node for pool in config.pools for node in pool.nodes],
+        queue="queue" in config.course,
     ),
 )
 inside = pulumi.ResourceOptions(provider=cluster.provider, deleted_with=cluster.process)

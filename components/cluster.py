@@ -41,10 +41,12 @@ class ClusterArgs:
     """`kubeconfig` (a path) and `context` are for an existing cluster only.
 
     `nodes` are those that the pools name: the embedded cluster gets them later, the others must have them.
+    `queue`: Kueue runs beside the embedded control plane.
     """
 
     kind: ClusterKind = ClusterKind.EMBEDDED
     nodes: Sequence[str] = ()
+    queue: bool = False
     kubeconfig: str | None = None
     context: str | None = None
 
@@ -65,7 +67,7 @@ class Cluster(pulumi.ComponentResource):
         identity = "existing"
         match args.kind:
             case ClusterKind.EMBEDDED:
-                self.process, identity = _embedded(self, name)
+                self.process, identity = _embedded(self, name, queue=args.queue)
             case ClusterKind.KIND:
                 check_nodes(args.nodes, [f"gpulab-{pulumi.get_stack()}-control-plane"], "a kind cluster")
                 self.process = _kind(self, name)
@@ -87,7 +89,7 @@ class Cluster(pulumi.ComponentResource):
         self.register_outputs({"kubeconfig": self.kubeconfig})
 
 
-def _embedded(parent: Cluster, name: str) -> tuple[local.Command, str]:
+def _embedded(parent: Cluster, name: str, *, queue: bool) -> tuple[local.Command, str]:
     stack = pulumi.get_stack()
     try:
         incarnation = stack_folder(REPO, stack).desired()
@@ -96,7 +98,8 @@ def _embedded(parent: Cluster, name: str) -> tuple[local.Command, str]:
     run = f".venv/bin/python -m control_plane {{}} {shlex.quote(stack)}"
     command = local.Command(
         f"{name}-control-plane",
-        create=f'{run.format("create")} --identity "$IDENTITY" --generation "$GENERATION"',
+        create=f'{run.format("create")} --identity "$IDENTITY" --generation "$GENERATION"'
+        + " --queue" * queue,
         delete=run.format("delete"),
         environment={"IDENTITY": incarnation.identity, "GENERATION": str(incarnation.generation)},
         # Other settings or lost data: a new cluster. A new generation alone only starts what died.

@@ -112,7 +112,7 @@ class Lesson(pulumi.ComponentResource):
                     "labels": {"kubernetes.io/hostname": name, LESSON_LABEL: self.lesson},
                 },
                 spec={"taints": [{"key": LESSON_LABEL, "value": self.lesson, "effect": "NoSchedule"}]},
-                opts=self._child(stages, wait=bool(counted)),
+                opts=self._child(stages, wait="1m" if counted else ""),
             )
         )
         return name
@@ -221,7 +221,9 @@ class Lesson(pulumi.ComponentResource):
             )
         )
 
-    def running(self, name: str, count: int = 1, *, after: Sequence[pulumi.Resource]) -> pulumi.Resource:
+    def running(
+        self, name: str, count: int = 1, *, after: Sequence[pulumi.Resource], seconds: int = 60
+    ) -> pulumi.Resource:
         """Wait until so many pods with the label `app=<name>` run, for what must come after that.
 
         It is a PodDisruptionBudget that allows any disruption, since that counts pods: a wait at the pods
@@ -236,7 +238,7 @@ class Lesson(pulumi.ComponentResource):
                     "annotations": {"pulumi.com/waitFor": f"jsonpath={{.status.currentHealthy}}={count}"},
                 },
                 spec={"min_available": 0, "selector": {"match_labels": {"app": name}}},
-                opts=self._child(after, wait=True),
+                opts=self._child(after, wait=f"{seconds}s"),
             )
         )
 
@@ -309,7 +311,7 @@ class Lesson(pulumi.ComponentResource):
         *,
         replace_on: Sequence[str] = (),
         replace_with: Sequence[pulumi.Resource] = (),
-        wait: bool = False,
+        wait: str = "",
     ) -> pulumi.ResourceOptions:
         return child_of(
             self,
@@ -320,7 +322,7 @@ class Lesson(pulumi.ComponentResource):
                 replace_with=list(replace_with),
                 # The names are fixed, so the old object has to go before the new one can come.
                 delete_before_replace=True,
-                custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m") if wait else None,
+                custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait) if wait else None,
             ),
         )
 

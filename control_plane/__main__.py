@@ -18,12 +18,13 @@ def main() -> int:
     parser.add_argument("--identity", default="by-hand")
     parser.add_argument("--generation", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=REPO, help="where .lab is (default: this checkout)")
+    parser.add_argument("--queue", action="store_true", help="with Kueue beside it")
     chosen = parser.parse_args()
     try:
         folder = stack_folder(chosen.folder, chosen.stack)
         if chosen.verb == "create":
             wanted = Incarnation(identity=chosen.identity, generation=chosen.generation)
-            sys.stdout.write(create(folder, wanted))
+            sys.stdout.write(create(folder, wanted, queue=chosen.queue))
         else:
             delete(folder)
     except (ControlPlaneError, OSError, ValueError) as error:

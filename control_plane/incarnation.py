@@ -14,6 +14,8 @@ from pathlib import Path
 
 CLUSTER = "lab"
 COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller")
+KUEUE = "kueue"
+"""Runs beside them where a stack has the lesson on queues."""
 
 SHARED = ("bin", "env", "pulumi", "rehearsals", "state")
 """What else is in .lab: taking such a stack down would take it along."""
@@ -73,7 +75,7 @@ class StackFolder:
         arguments in the cluster's own folder, so its command line tells.
         """
         ours: dict[str, int] = {}
-        for component in COMPONENTS:
+        for component in (*COMPONENTS, KUEUE):
             try:
                 pid = int((self.cluster / "pids" / f"{component}.pid").read_text())
             except (FileNotFoundError, ValueError):
@@ -87,7 +89,8 @@ class StackFolder:
         recorded = self.recorded()
         if recorded is None or not (self.cluster / "etcd").is_dir():
             return Incarnation(identity=uuid.uuid4().hex, generation=0)
-        if set(self.processes()) == set(COMPONENTS):
+        begun = {*COMPONENTS, *([KUEUE] if (self.cluster / "pids" / f"{KUEUE}.pid").exists() else [])}
+        if set(self.processes()) == begun and self.kubeconfig.exists():
             return recorded
         return Incarnation(identity=recorded.identity, generation=recorded.generation + 1)
 

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
-from control_plane.incarnation import CLUSTER, Incarnation, StackFolder, command_line
+from control_plane.incarnation import CLUSTER, KUEUE, Incarnation, StackFolder, command_line
 
 REPO = Path(__file__).resolve().parent.parent
 STAGES = REPO / "charts" / "kwok-stages" / "stages.yaml"
@@ -39,11 +39,17 @@ class ControlPlaneError(Exception):
     """The control plane could not be made, started or removed; the text says why and what to do."""
 
 
-def create(folder: StackFolder, incarnation: Incarnation, gates: Mapping[str, bool] | None = None) -> str:
+def create(
+    folder: StackFolder,
+    incarnation: Incarnation,
+    gates: Mapping[str, bool] | None = None,
+    *,
+    queue: bool = False,
+) -> str:
     """Make the control plane be this incarnation, and return its kubeconfig.
 
     A complete one that runs is left alone; one whose processes died is started on its data; anything else
-    (another incarnation, a half-made one) is removed and made anew.
+    (another incarnation, a half-made one) is removed and made anew. `queue`: Kueue runs beside it.
 
     Raises:
         ControlPlaneError: It did not come up.
@@ -57,6 +63,8 @@ def create(folder: StackFolder, incarnation: Incarnation, gates: Mapping[str, bo
         else:
             _remove(folder)
             _make(folder, gates or {})
+        if queue:
+            _start_kueue(folder)
         folder.record(incarnation)
         return folder.kubeconfig.read_text()
 
@@ -124,6 +132,7 @@ def _start(folder: StackFolder) -> None:
             file.unlink()
     try:
         _kwokctl(folder, "start", "cluster", "--wait", f"{READY_WITHIN_SECONDS}s")
+        _write_kubeconfig(folder)
     except ControlPlaneError:
         log = _last_words(folder)
         _remove(folder)
@@ -131,6 +140,26 @@ def _start(folder: StackFolder) -> None:
             f"the control plane could not be started on its data, so it was removed; run `up` again and"
             f" it is made anew.\n{log}"
         ) from None
+
+
+def _start_kueue(folder: StackFolder) -> None:
+    """Start Kueue, which kwokctl does not know, as it starts the others: with a log and a recorded id."""
+    if KUEUE in folder.processes():
+        return
+    kubeconfig = folder.cluster / "kubeconfig.yaml"
+    with (folder.cluster / "logs" / f"{KUEUE}.log").open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own tool, no shell
+            [str(_tool(KUEUE)), "--kubeconfig", str(kubeconfig)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    (folder.cluster / "pids" / f"{KUEUE}.pid").write_text(str(process.pid))
+    # Its kinds are made one after the other, this one last.
+    kind = "crd/workloads.kueue.x-k8s.io"
+    for condition in ("create", "condition=Established"):
+        _kubectl(folder, "wait", f"--for={condition}", "--timeout=30s", kind)
 
 
 def _remove(folder: StackFolder) -> None:

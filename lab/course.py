@@ -6,7 +6,6 @@ import pulumi
 
 from components.expectation import Expectation
 from components.lesson import Lesson
-from components.lessons.completion import Completion
 from components.lessons.course import OF_LAB4, lesson
 from components.lessons.greedy import Greedy, GreedyArgs
 from components.lessons.lab4_claims import Lab4Claims, Lab4ClaimsArgs
@@ -26,8 +25,8 @@ def lessons_of(config: LabConfig, opts: pulumi.ResourceOptions) -> dict[str, Any
             case "lab4":
                 args = Lab4ClaimsArgs(claims=config.claims, device_class=config.dra_driver)
                 made[name] = Lab4Claims(name, args, opts)
-            case "completion":
-                made[name] = Completion(name, opts, time_scale=config.time_scale)
+            case "completion" | "queue":
+                made[name] = lesson(name)(name, opts, time_scale=config.time_scale)
             case _:
                 made[name] = lesson(name)(name, opts)
     return made

@@ -99,6 +99,32 @@ KWOK = Recipe(
     packages=("sigs.k8s.io/kwok/cmd/kwok", "sigs.k8s.io/kwok/cmd/kwokctl"),
 )
 
+_KUEUE = "sigs.k8s.io/kueue"
+
+KUEUE = Recipe(
+    "kueue",
+    "kueue",
+    pin=_KUEUE,
+    packages=(".",),
+    ldflags="-X main.version={version}",
+    copied=tuple(
+        Copied(_KUEUE, f"config/components/crd/bases/kueue.x-k8s.io_{kind}.yaml")
+        for kind in (
+            "admissionchecks",
+            "clusterqueues",
+            "cohorts",
+            "localqueues",
+            "multikueueclusters",
+            "multikueueconfigs",
+            "provisioningrequestconfigs",
+            "resourceflavors",
+            "topologies",
+            "workloadpriorityclasses",
+            "workloads",
+        )
+    ),
+)
+
 PULUMI = Recipe(
     "pulumi",
     "pulumi",
@@ -139,6 +165,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("kube-apiserver", "1.37.0", "1.38.0", ("--version",), KUBERNETES),
     Tool("kube-controller-manager", "1.37.0", "1.38.0", ("--version",), KUBERNETES),
     Tool("kube-scheduler", "1.37.0", "1.38.0", ("--version",), KUBERNETES),
+    Tool("kueue", "0.17.0", "0.18.0", ("--version",), KUEUE),
     # kubectl may be one minor version from the server's on either side (the Kubernetes version skew policy).
     Tool("kubectl", "1.36.0", "1.39.0", ("version", "--client"), in_venv=True),
     Tool("pulumi", "3.272.0", "4.0.0", ("version",), PULUMI),

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     # Not for the command line, which only lists the names.
     from collections.abc import Callable
 
-    import pulumi
-
     from components.lesson import Lesson
 
 COURSE: Mapping[str, str] = {
@@ -38,6 +36,7 @@ COURSE: Mapping[str, str] = {
     "binding-conditions": "a GPU that is to be attached first, and a pod that waits for it",
     "completion": "pods that end when their time is up, and hand their GPUs to those that wait",
     "gang": "pods that run together or not at all, and a claim that is their group's",
+    "queue": "jobs that a queue lets in one after the other, as there are GPUs for them",
     "broken-device": "a GPU that gets a taint, and one that is no longer published, under running pods",
 }
 
@@ -48,7 +47,7 @@ ONE_MORE = "GPULAB_LESSON"
 """The environment variable by which `lab run` adds a lesson to those of the configuration, for one run."""
 
 
-def lesson(name: str) -> "Callable[[str, pulumi.ResourceOptions | None], Lesson]":
+def lesson(name: str) -> "Callable[..., Lesson]":
     """Return the component of a lesson that brings its own nodes and devices."""
     module = importlib.import_module(f"components.lessons.{name.replace('-', '_')}")
     return getattr(module, class_name(name))

@@ -99,6 +99,15 @@ def test_a_relabelled_node_changes_its_pool(checkout: Checkout) -> None:
     assert checkout.lab("down").returncode == 0
 
 
+def test_a_kubeconfig_that_was_deleted_is_back_after_up(checkout: Checkout) -> None:
+    assert checkout.lab("up", "lesson").returncode == 0
+    stack_folder(checkout.path, "lesson").kubeconfig.unlink()
+    up = checkout.lab("up", "lesson")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert "node-01" in checkout.kubectl("get", "nodes", stack="lesson")
+    assert checkout.lab("down", "lesson").returncode == 0
+
+
 def test_up_says_which_label_a_node_without_gpus_has(checkout: Checkout) -> None:
     assert checkout.lab("up", "lesson").returncode == 0
     label = "run.ai/simulated-gpu-node-pool"

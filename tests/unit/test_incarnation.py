@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, command_line, stack_folder
+from control_plane.incarnation import COMPONENTS, KUEUE, Incarnation, StackFolder, command_line, stack_folder
 
 RECORDED = Incarnation(identity="same", generation=2)
 Start = Callable[..., subprocess.Popen[bytes]]
@@ -43,6 +43,7 @@ def folder(tmp_path: Path) -> StackFolder:
     (made.cluster / "etcd").mkdir(parents=True)
     (made.cluster / "pids").mkdir()
     made.record(RECORDED)
+    made.kubeconfig.write_text("kind: Config")
     return made
 
 
@@ -61,6 +62,18 @@ def test_a_living_control_plane_is_asked_for_as_it_is(folder: StackFolder, start
     processes = run_all(folder, start)
     assert folder.processes() == {component: process.pid for component, process in processes.items()}
     assert folder.desired() == RECORDED
+
+
+def test_one_whose_kubeconfig_is_gone_is_asked_for_anew(folder: StackFolder, start: Start) -> None:
+    run_all(folder, start)
+    folder.kubeconfig.unlink()
+    assert folder.desired() == Incarnation(identity="same", generation=3)
+
+
+def test_a_queue_that_was_begun_has_to_live_as_well(folder: StackFolder, start: Start) -> None:
+    run_all(folder, start)
+    note(folder, KUEUE, 2**22 + 1)
+    assert folder.desired() == Incarnation(identity="same", generation=3)
 
 
 @pytest.mark.parametrize("dead", COMPONENTS)

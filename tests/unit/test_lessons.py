@@ -17,6 +17,8 @@ CLUSTER_WIDE = {
     "DeviceTaintRule",
     "PriorityClass",
     "Stage",
+    "ResourceFlavor",
+    "ClusterQueue",
 }
 
 

@@ -1,0 +1,145 @@
+"""A queue in front of the scheduler: jobs are let in one after the other, as their GPUs are there."""
+
+import math
+from collections.abc import Sequence
+
+import pulumi
+from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.batch.v1 import Job
+
+from components.expectation import EventSeen, FieldSeen, PodsFit
+from components.lesson import SLEEPS_SECONDS, Claim, Lesson, PodArgs
+from components.lessons.completion import RUN_SECONDS, TIME_SCALE
+from components.lessons.requests import gpus
+
+API = "kueue.x-k8s.io/v1beta2"
+GPUS = 2
+COUNTED = "gpus"
+"""What Kueue calls the devices of the class gpu.nvidia.com (toolchain/modules/kueue)."""
+QUOTA = "queue-gpus"
+A_YEAR = 365 * 24 * 3600
+"""In seconds. KWOK ends a Job's pod at once unless it says how long it runs."""
+
+
+class Queue(Lesson):
+    """Kueue with two GPUs to give, and three Jobs that want both: one that ends, and two that do not."""
+
+    def __init__(
+        self, name: str, opts: pulumi.ResourceOptions | None = None, *, time_scale: int = TIME_SCALE
+    ) -> None:
+        super().__init__("gpulab:lessons:Queue", name, opts)
+        self._seconds = math.ceil(SLEEPS_SECONDS / time_scale)
+        self.gpus(self.node("queue-node"), "NVIDIA L40S", GPUS)
+        claim = self.template("one-gpu", gpus())
+        queue = self._queues()
+        first = self._job("first", claim, ends=True, after=[queue])
+        second = self._job("second", claim, after=[first])
+        # A wait at the Job itself would be one at every `up` after a refresh, for as long as it runs.
+        running = self.running("second", GPUS, after=[second], seconds=60 + self._seconds)
+        self._job("third", claim, after=[running])
+        self.expectations = [
+            PodsFit(
+                step="the first Job", namespace=name, label="app=first", running=0, pending=0, finished=GPUS
+            ),
+            PodsFit(
+                step="the second, let in when the first was over",
+                namespace=name,
+                label="app=second",
+                running=GPUS,
+                pending=0,
+            ),
+            PodsFit(step="the pods of the third", namespace=name, label="app=third", running=0, pending=0),
+            FieldSeen(
+                step="the third is",
+                api_version="batch/v1",
+                object_kind="Job",
+                namespace=name,
+                name="third",
+                path=["status", "conditions", "type=Suspended", "status"],
+                value="True",
+            ),
+            EventSeen(
+                step="what Kueue says of it",
+                namespace=name,
+                about="job-third",
+                reason="Pending",
+                because=f"insufficient unused quota for {COUNTED}",
+            ),
+        ]
+        self.register_outputs({"placed": self.placed})
+
+    def _queues(self) -> pulumi.Resource:
+        """Make the queue of this namespace, and the GPUs that it may give."""
+        flavor = self._kueue("ResourceFlavor", QUOTA, {})
+        quotas = [{"name": COUNTED, "nominalQuota": str(GPUS)}]
+        group = {"coveredResources": [COUNTED], "flavors": [{"name": QUOTA, "resources": quotas}]}
+        cluster = self._kueue(
+            "ClusterQueue", QUOTA, {"namespaceSelector": {}, "resourceGroups": [group]}, after=[flavor]
+        )
+        return self._kueue(
+            "LocalQueue", "training", {"clusterQueue": QUOTA}, namespace=self.namespace, after=[cluster]
+        )
+
+    def _kueue(
+        self,
+        kind: str,
+        name: str,
+        spec: dict[str, object],
+        *,
+        namespace: pulumi.Input[str] | None = None,
+        after: Sequence[pulumi.Resource] = (),
+    ) -> CustomResource:
+        metadata: dict[str, pulumi.Input[str]] = {"name": name} | (
+            {"namespace": namespace} if namespace else {}
+        )
+        return self._keep(
+            CustomResource(
+                f"{self.lesson}-{name}-{kind.lower()}",
+                api_version=API,
+                kind=kind,
+                metadata=metadata,
+                spec=spec,
+                opts=self._child(after),
+            )
+        )
+
+    def _job(
+        self,
+        name: str,
+        claim: Claim,
+        *,
+        ends: bool = False,
+        after: Sequence[pulumi.Resource],
+    ) -> Job:
+        """Make a Job of a pod for each GPU, and wait for one that ends until Kueue has let it in.
+
+        Kueue does so by ending the suspension, which is therefore not ours to set again.
+        """
+        wait = {"pulumi.com/waitFor": "jsonpath={.spec.suspend}=false"}
+        run = {RUN_SECONDS: str(self._seconds if ends else A_YEAR)}
+        pod = self._pod_spec(PodArgs(claims={"gpu": claim}))
+        pod["restart_policy"] = "Never"
+        return self._keep(
+            Job(
+                f"{self.lesson}-{name}-job",
+                metadata={
+                    "name": name,
+                    "namespace": self.namespace,
+                    "labels": {"kueue.x-k8s.io/queue-name": "training"},
+                    "annotations": wait if ends else {"pulumi.com/skipAwait": "true"},
+                },
+                spec={
+                    "suspend": True,
+                    "parallelism": GPUS,
+                    "completions": GPUS,
+                    "template": {
+                        "metadata": {"labels": {"app": name}, "annotations": run},
+                        "spec": pod,
+                    },
+                },
+                opts=pulumi.ResourceOptions.merge(
+                    self._child(after, replace_with=[claim]),
+                    pulumi.ResourceOptions(ignore_changes=["spec.suspend"]),
+                ),
+            )
+        )
