@@ -138,7 +138,7 @@ def test_a_record_is_whole_or_not_there(folder: StackFolder) -> None:
     wanted = Incarnation(identity="next", generation=0)
     folder.record(wanted)
     assert folder.recorded() == wanted
-    assert sorted(path.name for path in folder.path.iterdir()) == ["incarnation.json", "kwok"]
+    assert sorted(path.name for path in folder.path.iterdir()) == ["incarnation.json", "kubeconfig", "kwok"]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../up", "a/b", ".hidden", "a b", "-x", "dev\n"])
