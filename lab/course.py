@@ -23,7 +23,12 @@ def lessons_of(config: LabConfig, opts: pulumi.ResourceOptions) -> dict[str, Any
             case "greedy":
                 made[name] = Greedy(name, GreedyArgs(pool=config.counted), opts)
             case "lab4":
-                args = Lab4ClaimsArgs(claims=config.claims, device_class=config.dra_driver)
+                args = Lab4ClaimsArgs(
+                    claims=config.claims,
+                    device_class=config.dra_driver,
+                    pools=config.pools,
+                    other_slices=set(config.course) > set(OF_LAB4),
+                )
                 made[name] = Lab4Claims(name, args, opts)
             case "completion" | "queue":
                 made[name] = lesson(name)(name, opts, time_scale=config.time_scale)

@@ -1,7 +1,7 @@
 """Part B of Lab 4: its two claims, as written and corrected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import pulumi
@@ -11,6 +11,8 @@ from components.claims import ClaimConsumer, ClaimConsumerArgs, ResourceClaim, R
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, Expectation
 from components.options import child_of
+from dra import objects
+from dra.allocation import Allocated, allocate
 from dra.claim import (
     DeviceClaim,
     DeviceConstraint,
@@ -19,7 +21,9 @@ from dra.claim import (
     ResourceClaimSpec,
     selector,
 )
-from dra.pool import GPU_DRIVER, NUMA_ATTRIBUTE
+from dra.gates import Target
+from dra.inventory import Inventory
+from dra.pool import GPU_DRIVER, NUMA_ATTRIBUTE, GpuPool, Mechanism
 
 LESSON_NUMA_ATTRIBUTE = f"{GPU_DRIVER}/numa-node"
 """Lab 4's spelling. No attribute can have it: after the slash a C identifier is required."""
@@ -34,10 +38,15 @@ class Claims(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Lab4ClaimsArgs:
-    """`device_class`: whether there is a DRA driver, and so the DeviceClass that the claims name."""
+    """`device_class`: whether there is a DRA driver, and so the DeviceClass that the claims name.
+
+    `pools` are those that it publishes; `other_slices`: whether there are devices of somebody else.
+    """
 
     claims: Claims
     device_class: bool
+    pools: Sequence[GpuPool] = ()
+    other_slices: bool = False
 
 
 def one_gpu(product: str) -> ResourceClaimSpec:
@@ -124,10 +133,8 @@ def expected(namespace: str, args: Lab4ClaimsArgs) -> list[Expectation]:
         step="8 a claim that no pod uses", namespace=namespace, name=UNUSED, state=ClaimState.NO_CONSUMER
     )
     if args.claims is Claims.AS_WRITTEN:
-        # A class without devices of that product, or no class at all: then nobody even looks for devices.
-        state = ClaimState.NO_MATCH if args.device_class else ClaimState.NO_CLASS
         return [
-            ClaimOutcome(step="8 an H100 by CEL", namespace=namespace, name="training-gpu", state=state),
+            _pending("8 an H100 by CEL", namespace, "training-gpu", args),
             unused,
             ClaimRejected(
                 step="9 two GPUs of one NUMA node",
@@ -137,22 +144,53 @@ def expected(namespace: str, args: Lab4ClaimsArgs) -> list[Expectation]:
                 because="C identifier",
             ),
         ]
-    allocated = ClaimState.ALLOCATED if args.device_class else ClaimState.NO_CLASS
+    fit = _allocated(args)
     return [
         ClaimOutcome(
             step="8 an H100 by CEL",
             namespace=namespace,
             name="training-gpu",
-            state=allocated,
-            devices=int(args.device_class),
-        ),
+            state=ClaimState.ALLOCATED,
+            devices=1,
+        )
+        if "training-gpu" in fit
+        else _pending("8 an H100 by CEL", namespace, "training-gpu", args),
         unused,
         ClaimOutcome(
             step="9 two GPUs of one NUMA node",
             namespace=namespace,
             name="distributed-training",
-            state=allocated,
-            devices=2 * args.device_class,
-            same=NUMA_ATTRIBUTE if args.device_class else None,
-        ),
+            state=ClaimState.ALLOCATED,
+            devices=2,
+            same=NUMA_ATTRIBUTE,
+        )
+        if "distributed-training" in fit
+        else _pending("9 two GPUs of one NUMA node", namespace, "distributed-training", args),
     ]
+
+
+def _pending(step: str, namespace: str, name: str, args: Lab4ClaimsArgs) -> ClaimOutcome:
+    """Return the outcome of a claim that nothing satisfies: without its class nobody looks for devices."""
+    published = args.other_slices or any(pool.mechanism is Mechanism.CLAIMED for pool in args.pools)
+    state = (
+        ClaimState.NO_CLASS
+        if not args.device_class
+        else ClaimState.NO_MATCH
+        if published
+        else ClaimState.NO_DRIVER
+    )
+    return ClaimOutcome(step=step, namespace=namespace, name=name, state=state)
+
+
+def _allocated(args: Lab4ClaimsArgs) -> set[str]:
+    """Return the claims that the pools' devices satisfy, one after the other, as the checker has it."""
+    fit: set[str] = set()
+    inventory = Inventory.of_pools(args.pools) if args.device_class else Inventory()
+    for name, spec in claim_specs(args.claims).items():
+        claim = objects.ResourceClaim(metadata=objects.ObjectMeta(name=name), spec=spec)
+        outcome = allocate([claim], inventory, Target.V1_37)
+        if name != UNUSED and isinstance(outcome, Allocated):
+            fit.add(name)
+            held = claim.model_copy(update={"allocated": outcome.devices[name]})
+            inventory = replace(inventory, claims=[*inventory.claims, held])
+    return fit

@@ -38,7 +38,7 @@ from components.operator import (
     simulator_values,
     upstream_values,
 )
-from dra.pool import GpuPool
+from dra.pool import GpuPool, Mechanism
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 NODE = "kubernetes:core/v1:Node"
@@ -373,7 +373,7 @@ def test_what_each_claim_comes_to(
     driver: bool,
     states: list[ClaimState | None],
 ) -> None:
-    expected = part_b.expected("lab4", Lab4ClaimsArgs(claims=text, device_class=driver))
+    expected = part_b.expected("lab4", Lab4ClaimsArgs(claims=text, device_class=driver, pools=POOLS))
     assert [one.state if isinstance(one, ClaimOutcome) else None for one in expected] == states
     allocated = [(one.devices, one.same) for one in expected if isinstance(one, ClaimOutcome) and one.devices]
     both = [(1, None), (2, "resource.kubernetes.io/numaNode")]
@@ -383,6 +383,23 @@ def test_what_each_claim_comes_to(
             [constraint] = one.spec.document()["devices"]["constraints"]
             assert constraint["matchAttribute"] == "gpu.nvidia.com/numa-node"
             assert one.because == "C identifier"
+
+
+@pytest.mark.parametrize(
+    ("change", "states"),
+    [
+        ({"product": "NVIDIA T4"}, [ClaimState.NO_MATCH, ClaimState.ALLOCATED]),
+        ({"count": 2, "numa_nodes": 2, "nodes": ["n"]}, [ClaimState.ALLOCATED, ClaimState.NO_MATCH]),
+        ({"mechanism": Mechanism.COUNTED}, [ClaimState.NO_DRIVER, ClaimState.NO_DRIVER]),
+    ],
+    ids=["another product", "a GPU a NUMA node", "counted"],
+)
+def test_what_the_claims_come_to_is_up_to_the_pools(change: dict[str, Any], states: list[ClaimState]) -> None:
+    args = Lab4ClaimsArgs(
+        claims=Claims.CORRECTED, device_class=True, pools=[CLAIMED.model_copy(update=change)]
+    )
+    one, _, two = part_b.expected("lab4", args)
+    assert [one.state if isinstance(one, ClaimOutcome) else None, getattr(two, "state", None)] == states
 
 
 def test_components_give_what_the_lab_is_to_observe() -> None:
