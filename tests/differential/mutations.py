@@ -79,7 +79,9 @@ def _damage(draw: st.DrawFn, holder: Any, at: str | int) -> None:  # noqa: ANN40
         del holder[at]
         holder[draw(_KEYS)] = value
     elif change == "add":
-        holder[at] = (value if isinstance(value, dict) else Document()) | {draw(_KEYS): draw(_WRONG)}
+        holder[at] = (value if isinstance(value, dict) else Document()) | {
+            draw(_KEYS): copy.deepcopy(draw(_WRONG))
+        }
     elif change == "double" and isinstance(holder, list):
         cast("list[object]", holder).append(copy.deepcopy(value))
     elif change == "swell" and isinstance(value, list):
@@ -89,7 +91,8 @@ def _damage(draw: st.DrawFn, holder: Any, at: str | int) -> None:  # noqa: ANN40
         holder[at] = (value * draw(st.sampled_from([2, 30, 5000])))[:LONGEST]
     else:  # mostly by a value of the same type, since another type is refused as soon as it is read
         alike = [wrong for wrong in _WRONG_VALUES if type(wrong) is type(value)]
-        holder[at] = draw(st.sampled_from([*alike, *alike, *alike, *_WRONG_VALUES]))
+        # A copy, since a second change may be inside of it.
+        holder[at] = copy.deepcopy(draw(st.sampled_from([*alike, *alike, *alike, *_WRONG_VALUES])))
 
 
 def _grown(values: list[Any], size: int) -> list[Any]:
