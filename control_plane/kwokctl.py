@@ -195,6 +195,8 @@ def _configuration(gates: Mapping[str, bool]) -> dict[str, object]:
             _patch("kube-apiserver", "event-ttl", "720h"),
             # One of each: an election only costs the old lease's time after a restart.
             _patch("kube-scheduler", "leader-elect", "false"),
+            # A new kwok waits until the leases of one that was killed have run out: 200 seconds otherwise.
+            _patch("kwok-controller", "node-lease-duration-seconds", "15"),
             _patch("kube-controller-manager", "leader-elect", "false"),
         ],
     }

@@ -1,7 +1,11 @@
 """A control plane in bad luck, without Pulumi around it."""
 
+import json
+import os
 import shutil
+import signal
 import socket
+import subprocess
 from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +15,7 @@ import pytest
 from control_plane import kwokctl
 from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, stack_folder
 from control_plane.kwokctl import ControlPlaneError, create, delete
+from tests.engine.checkout import REPO
 
 
 class DiskUsage(NamedTuple):
@@ -65,3 +70,25 @@ def test_a_full_disk_is_said_before_anything_is_begun(
     with pytest.raises(ControlPlaneError, match="has 7 MiB of disk left, and a control plane needs 200"):
         create(folder, WANTED)
     assert not folder.kwok.exists()
+
+
+def test_pods_run_again_soon_after_a_killed_kwok(folder: StackFolder) -> None:
+    create(folder, WANTED)
+    node = {"metadata": {"name": "node", "annotations": {"kwok.x-k8s.io/node": "fake"}}}
+    kubectl(folder, "apply", "-f", "-", document={"apiVersion": "v1", "kind": "Node", **node})
+    kubectl(folder, "wait", "--for=condition=Ready", "node/node", "--timeout=30s")
+    kubectl(folder, "wait", "--for=create", "serviceaccount/default", "--timeout=30s")
+    os.kill(folder.processes()["kwok-controller"], signal.SIGKILL)
+    create(folder, Incarnation(identity="test", generation=1))
+    kubectl(folder, "run", "pod", "--image=none")
+    # Its predecessor's leases run for 15 seconds; KWOK's default are 200.
+    kubectl(folder, "wait", "--for=condition=Ready", "pod/pod", "--timeout=60s")
+
+
+def kubectl(folder: StackFolder, *arguments: str, document: dict[str, object] | None = None) -> None:
+    subprocess.run(  # noqa: S603 - the lab's own tool, no shell
+        [REPO / ".lab" / "bin" / "kubectl", "--kubeconfig", folder.kubeconfig, *arguments],
+        input=json.dumps(document) if document else None,
+        text=True,
+        check=True,
+    )
