@@ -56,7 +56,13 @@ class NodePool(pulumi.ComponentResource):
                         },
                         # The label below has a `waitFor` of its own and so takes this one over.
                         opts=child_of(
-                            self, opts, pulumi.ResourceOptions(ignore_changes=["metadata.annotations"])
+                            self,
+                            opts,
+                            pulumi.ResourceOptions(
+                                ignore_changes=["metadata.annotations"],
+                                # Once they had their pool's name in theirs.
+                                aliases=[pulumi.Alias(name=f"{name}-{node_name}")],
+                            ),
                         ),
                     )
                 )
@@ -77,6 +83,7 @@ class NodePool(pulumi.ComponentResource):
                         opts,
                         pulumi.ResourceOptions(
                             depends_on=after,
+                            aliases=[pulumi.Alias(name=f"{name}-{node_name}-label")],
                             custom_timeouts=pulumi.CustomTimeouts(create="1m", update="1m"),
                         ),
                     ),
