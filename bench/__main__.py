@@ -17,6 +17,7 @@ MEASURED = {
     "checks of many claims": checker.measure,
     "previews with the policy pack": policy_pack.measure,
     "up, up, destroy": lab.measure,
+    "all lessons": lab.measure_course,
 }
 
 
