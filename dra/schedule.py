@@ -164,7 +164,9 @@ class _Judge:
                 self._failed(uses, outcome.claim, outcome.path, Verdict.PENDING, finding)
                 return Verdict.PENDING, []
             case Failed():
-                self._failed(uses, outcome.claim, outcome.path, Verdict.ERROR, _failure(outcome))
+                also = " (a node that is tried earlier may take the pod all the same)"
+                finding = scheduler_failure(outcome.message, also if outcome.possible_otherwise else "")
+                self._failed(uses, outcome.claim, outcome.path, Verdict.ERROR, finding)
                 return Verdict.ERROR, []
 
     def _allocated(self, uses: Sequence[_Use], outcome: Allocated) -> list[str]:
@@ -223,22 +225,18 @@ def _made(template: ResourceClaimTemplate, name: str) -> ResourceClaim:
     return ResourceClaim(metadata=metadata, spec=template.spec)
 
 
-def _failure(outcome: Failed) -> Finding:
-    if "CEL" in outcome.message:
+def scheduler_failure(message: str, also: str = "") -> Finding:
+    """Return the finding for a pod that the scheduler fails with a message; `also` follows it."""
+    if "CEL" in message:
         code = codes.CEL_RUNTIME
-        remedy = next(
-            (remedy for words, remedy in _CEL_REMEDIES.items() if words in outcome.message), "Correct it."
-        )
-    elif "exceeds the claim limit" in outcome.message:
+        remedy = next((remedy for words, remedy in _CEL_REMEDIES.items() if words in message), "Correct it.")
+    elif "exceeds the claim limit" in message:
         code, remedy = codes.CLAIM_LIMIT, "Ask for at most 32 devices, or by several claims."
-    elif "device class" in outcome.message:
+    elif "device class" in message:
         code, remedy = codes.CLASS_MISSING, "Name a DeviceClass that the cluster has, or add it."
     else:
         code, remedy = codes.SCHEDULER_ERROR, "See what the scheduler says, and the slices that it names."
-    also = (
-        " (a node that is tried earlier may take the pod all the same)" if outcome.possible_otherwise else ""
-    )
-    return code.at("", f"The scheduler fails the pod: {outcome.message}{also}", remedy)
+    return code.at("", f"The scheduler fails the pod: {message}{also}", remedy)
 
 
 def _sentence(why: str) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dra import codes
-from dra.codes import Code
 from dra.document import Document
 from dra.finding import Checked, Finding, Verdict
 from dra.gates import Target
 from dra.inventory import Inventory
 from dra.model import Model
 from dra.objects import DeviceClass, DeviceTaintRule, Node, ObjectMeta, ResourceClaim, ResourceSlice
+from dra.schedule import scheduler_failure
 from dra.validation import Admission, admit
 from lab.api import CLUSTER_WIDE, Json, RefusedError, namespace_of, part_of
 from lab.rehearsal import CLAIMS, Outcome, rehearse
@@ -18,14 +18,6 @@ from lab.trial import trials_beside
 
 _TARGET = Target.V1_37
 _CODES = {code.code: code for code in codes.catalogue()}
-
-_FAILURES: Mapping[str, tuple[Code, str]] = {
-    "CEL": (codes.CEL_RUNTIME, "Guard what the selector reads, or correct it."),
-    "exceeds the claim limit": (codes.CLAIM_LIMIT, "Ask for at most 32 devices, or by several claims."),
-    "device class": (codes.CLASS_MISSING, "Name a DeviceClass that the cluster has, or add it."),
-    "": (codes.SCHEDULER_ERROR, "See what the scheduler says, and the slices that it names."),
-}
-"""By what the scheduler's message has in it."""
 
 
 class InventoryError(Exception):
@@ -156,8 +148,7 @@ def _findings(kind: str, admission: Admission, outcome: Outcome) -> Iterable[Fin
         remedy = known.remedy if known else "Change it as the API server says."
         yield code.at(known.path if known else outcome.field, outcome.message, remedy)
     elif outcome.verdict is Verdict.ERROR and kind in CLAIMS:
-        code, remedy = next(said for words, said in _FAILURES.items() if words in outcome.message)
-        yield code.at("", f"The scheduler fails the pod: {outcome.message}", remedy)
+        yield scheduler_failure(outcome.message)
     elif outcome.verdict is Verdict.PENDING and kind in CLAIMS:
         remedy = "Ask for less, or for what the devices have. `lab check` says what is missing."
         yield codes.UNSATISFIED.at("", f"No node can satisfy the claim: {outcome.message}", remedy)
