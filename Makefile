@@ -4,7 +4,7 @@ PYTHON ?= python3
 STACK ?= dev
 RUN := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up down report shell tools check test unit engine bench format clean
+.PHONY: help up down report shell tools check types test unit engine bench format clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,8 +28,10 @@ tools: .venv/ready ## find or build the tools (about half an hour the first time
 check: .venv/ready ## format, lint, types, unit and policy tests
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
+	@$(MAKE) --no-print-directory -j2 types unit
+
+types: .venv/ready
 	.venv/bin/pyright
-	$(RUN) -m pytest tests/unit tests/policies
 
 unit: .venv/ready ## the unit and policy tests
 	$(RUN) -m pytest tests/unit tests/policies
