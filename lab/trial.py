@@ -118,10 +118,15 @@ class Trials:
         turn = next(self._turns)
         node, *others = settling(turn)
         self._create(node)
+        tainting = {
+            part_of(part_of(rule, "spec"), "taint")["key"]
+            for rule in self._placed.values()
+            if rule["kind"] == "DeviceTaintRule"
+        }
         for document in others:
             self.api.change(document, {"metadata": document["metadata"], "spec": document["spec"]})
         for attempt in itertools.count():
-            claim = settling_claim(turn, attempt)
+            claim = settling_claim(turn, attempt, sorted(tainting))
             tried = self._try(settling_pod(turn, attempt), [claim])
             if any("seen" in device for device in tried.devices("c")):
                 break

@@ -1,6 +1,6 @@
 """The objects that trials make by themselves: consumers of claims, and what shows that all is settled."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lab.api import Json, part_of
@@ -77,12 +77,16 @@ def settling(turn: int) -> list[Json]:
     ]
 
 
-def settling_claim(turn: int, attempt: int) -> Json:
-    """Return the claim whose devices tell what the scheduler has seen: the `seen` one, or still the first."""
+def settling_claim(turn: int, attempt: int, tolerated: Iterable[str] = ()) -> Json:
+    """Return the claim whose devices tell what the scheduler has seen: the `seen` one, or still the first.
+
+    `tolerated`: the keys of taints that rules of others may set on all devices, these among them.
+    """
     choices = [
         {
             "name": name,
             "deviceClassName": _NAME,
+            "tolerations": [{"key": key, "operator": "Exists"} for key in tolerated],
             "selectors": [{"cel": {"expression": f"device.attributes['{_DRIVER}'].seen == {seen}"}}],
         }
         for name, seen in (("first", "false"), ("seen", "true"))

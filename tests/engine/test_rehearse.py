@@ -204,6 +204,17 @@ def test_devices_that_a_claim_of_the_inventory_holds_are_not_to_be_had(trials: T
     assert verdicts(ask(trials, [claim("a", 2)], SMALL)) == ["allocated"]
 
 
+def test_a_rule_that_taints_all_devices_is_no_end_of_it(trials: Trials) -> None:
+    rule = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceTaintRule
+metadata: {name: everything}
+spec: {deviceSelector: {}, taint: {key: example.com/unhealthy, effect: NoExecute}}
+"""
+    assert verdicts(ask(trials, [claim("a")], [*SMALL, rule])) == ["pending"]
+    assert verdicts(ask(trials, [claim("a")], SMALL)) == ["allocated"]
+
+
 def test_devices_that_their_driver_has_to_bind_are_allocated(trials: Trials) -> None:
     waiting = gpus("one", 1).replace(
         "gpu-0", "gpu-0, bindingConditions: [bound], bindingFailureConditions: [lost]"
