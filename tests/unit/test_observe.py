@@ -1,8 +1,10 @@
 """How long the lab looks, without a cluster; what it sees is in the engine tests."""
 
+import threading
 import time
 from typing import cast
 
+import httpx2
 import pytest
 from lightkube import ApiError, Client
 from lightkube.models.meta_v1 import Status
@@ -37,7 +39,7 @@ def test_each_is_looked_at_until_it_is_as_expected_and_given_up_in_the_end(
     monkeypatch.setattr(observe, "SETTLES_WITHIN_SECONDS", 0.5)
     monkeypatch.setattr(observe, "LOOKS_EVERY_SECONDS", 0.01)
     start = time.monotonic()
-    good, bad = observe.observe(CLIENT, {None: [GPUS], "mig": [OTHER]})
+    good, bad = observe.observe([CLIENT, CLIENT], {None: [GPUS], "mig": [OTHER]})
     assert time.monotonic() - start < 5
     assert (good.ok, good.observed, good.lesson) == (True, "4 GPUs, counted", None)
     assert (bad.ok, bad.expected, bad.observed, bad.lesson) == (
@@ -47,6 +49,40 @@ def test_each_is_looked_at_until_it_is_as_expected_and_given_up_in_the_end(
         "mig",
     )
     assert looks.count("2 GPUs of node-01") == 3
+
+
+def test_a_client_is_used_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A TLS context that two threads open connections with gives broken ones now and then."""
+    clients = [cast("Client", object()) for _ in range(4)]
+    in_use = {id(client): threading.Lock() for client in clients}
+    together = threading.Barrier(len(clients), timeout=10)
+
+    def look(client: Client, _: Expectation) -> str:
+        lock = in_use[id(client)]
+        assert lock.acquire(blocking=False), "another thread has this client"
+        try:
+            together.wait()
+        finally:
+            lock.release()
+        return GPUS.expected
+
+    monkeypatch.setattr(observe, "look", look)
+    outcomes = observe.observe(clients, {None: [GPUS] * (10 * len(clients))})
+    assert len(outcomes) == 40
+    assert all(outcome.ok for outcome in outcomes)
+
+
+def test_all_that_never_come_share_one_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    def look(_: Client, __: Expectation) -> str:
+        return "no GPUs"
+
+    monkeypatch.setattr(observe, "look", look)
+    monkeypatch.setattr(observe, "SETTLES_WITHIN_SECONDS", 0.5)
+    monkeypatch.setattr(observe, "LOOKS_EVERY_SECONDS", 0.01)
+    start = time.monotonic()
+    outcomes = observe.observe([CLIENT, CLIENT], {None: [GPUS] * 40})
+    assert time.monotonic() - start < 5, "twenty deadlines after each other are 10 seconds"
+    assert [outcome.observed for outcome in outcomes] == ["no GPUs"] * 40
 
 
 @pytest.mark.parametrize(
@@ -79,3 +115,13 @@ def test_what_the_api_server_does_not_give_is_an_outcome_too(expectation: Expect
     seen = observe.look(cast("Client", Refusing()), expectation)
     assert seen == "not to be had: this is out of bounds"
     assert not expectation.met_by(seen)
+
+
+def test_an_api_server_that_does_not_answer_is_an_outcome_too() -> None:
+    class Away:
+        def get(self, *_: object, **__: object) -> None:
+            raise httpx2.ConnectError("Connection refused")
+
+    seen = observe.look(cast("Client", Away()), GPUS)
+    assert seen == "not to be had: the API server does not answer (Connection refused)"
+    assert not GPUS.met_by(seen)
