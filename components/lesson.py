@@ -1,61 +1,28 @@
 """What a lesson is made of: a namespace, nodes and devices of its own, its objects, what they come to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.apps.v1 import Deployment
+from pulumi_kubernetes.batch.v1 import Job
 from pulumi_kubernetes.core.v1 import Namespace, Node, Pod
 from pulumi_kubernetes.policy.v1 import PodDisruptionBudget
 from pulumi_kubernetes.resource import v1
 
 from components.expectation import Expectation
 from components.options import child_of
+from components.pods import LESSON_LABEL, Claim, JobArgs, PodArgs, job_spec, pod_labels, pod_spec
 from components.stages import counted_gpus
 from dra.claim import DeviceClassSpec, ResourceClaimSpec
 from dra.device import Device, DeviceTaintRuleSpec, ResourcePool, ResourceSliceSpec
 from dra.pool import GPU_DRIVER, GPU_RESOURCE, GpuPool, Mechanism
 
 if TYPE_CHECKING:
-    from pulumi_kubernetes.core.v1 import (
-        ContainerArgsDict,
-        PodResourceClaimArgsDict,
-        PodSpecArgsDict,
-        ResourceRequirementsArgsDict,
-    )
+    from pulumi_kubernetes.meta.v1 import ObjectMetaArgsDict
 
-LESSON_LABEL = "gpulab.dev/lesson"
-"""Label and taint of a lesson's nodes: its pods go there, and no others do."""
-
-SLEEPS_SECONDS = 300
-"""What the pods run, as those of Lab 4 do. No container runs here, so it ends only where KWOK is told to."""
-
-GROUP_LABEL = "gpulab.dev/pod-group"
-"""Says once more which PodGroup a pod belongs to, for a provider that drops the pod's field
-(charts/kwok-stages)."""
-
-Claim = v1.ResourceClaim | v1.ResourceClaimTemplate
 _Made = TypeVar("_Made", bound=pulumi.CustomResource)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PodArgs:
-    """What a lesson's pod asks for.
-
-    `claims`: by the pod's own name for each, a claim or a template to make one from. `containers`: which of
-    them each container uses; by default there is one container, and it uses all. `limits` are each
-    container's. `node` is the one to go to, where the lesson has several; `group` the PodGroup to
-    belong to. `more` is anything else of the pod's spec.
-    """
-
-    claims: Mapping[str, Claim] = field(default_factory=dict[str, Claim])
-    containers: Mapping[str, Sequence[str]] | None = None
-    limits: Mapping[str, str] = field(default_factory=dict[str, str])
-    node: str | None = None
-    group: pulumi.Input[str] | None = None
-    more: "PodSpecArgsDict | None" = None
 
 
 class Lesson(pulumi.ComponentResource):
@@ -197,29 +164,25 @@ class Lesson(pulumi.ComponentResource):
             )
         )
 
-    def claim(
-        self, name: str, spec: ResourceClaimSpec, *, after: Sequence[pulumi.Resource] = ()
-    ) -> v1.ResourceClaim:
+    def claim(self, name: str, spec: ResourceClaimSpec, *, after: Sequence[pulumi.Resource] = ()) -> Claim:
         """Make a claim."""
-        return self._keep(
-            v1.ResourceClaim(
-                f"{self.lesson}-{name}",
-                metadata={"name": name, "namespace": self.namespace},
-                spec=spec.document(),  # pyright: ignore[reportArgumentType] - as above
-                opts=self._child(after, replace_on=["spec"]),
-            )
+        made = v1.ResourceClaim(
+            f"{self.lesson}-{name}",
+            metadata={"name": name, "namespace": self.namespace},
+            spec=spec.document(),  # pyright: ignore[reportArgumentType] - as above
+            opts=self._child(after, replace_on=["spec"]),
         )
+        return Claim(name, self._keep(made))
 
-    def template(self, name: str, spec: ResourceClaimSpec) -> v1.ResourceClaimTemplate:
+    def template(self, name: str, spec: ResourceClaimSpec) -> Claim:
         """Make a template: each pod that names it gets a claim of its own."""
-        return self._keep(
-            v1.ResourceClaimTemplate(
-                f"{self.lesson}-{name}",
-                metadata={"name": name, "namespace": self.namespace},
-                spec={"spec": spec.document()},  # pyright: ignore[reportArgumentType] - as above
-                opts=self._child(replace_on=["spec"]),
-            )
+        made = v1.ResourceClaimTemplate(
+            f"{self.lesson}-{name}",
+            metadata={"name": name, "namespace": self.namespace},
+            spec={"spec": spec.document()},  # pyright: ignore[reportArgumentType] - as above
+            opts=self._child(replace_on=["spec"]),
         )
+        return Claim(name, self._keep(made))
 
     def running(
         self, name: str, count: int = 1, *, after: Sequence[pulumi.Resource], seconds: int = 60
@@ -250,12 +213,12 @@ class Lesson(pulumi.ComponentResource):
                 metadata={
                     "name": name,
                     "namespace": self.namespace,
-                    "labels": _labels(name, args),
+                    "labels": pod_labels(name, args),
                     # A pod that is to stay pending is a result too: the lab observes it.
                     "annotations": {"pulumi.com/skipAwait": "true"},
                 },
-                spec=self._pod_spec(args),
-                opts=self._child(after, replace_with=list(args.claims.values())),
+                spec=pod_spec(self.lesson, args),
+                opts=self._using(args, after),
             )
         )
 
@@ -269,41 +232,55 @@ class Lesson(pulumi.ComponentResource):
                 metadata={
                     "name": name,
                     "namespace": self.namespace,
-                    # As for pods.
-                    "annotations": {"pulumi.com/skipAwait": "true"},
+                    # No wait, as for pods. `kubectl scale` takes the number of replicas over, and an `up`
+                    # after a refresh takes it back.
+                    "annotations": {"pulumi.com/skipAwait": "true", "pulumi.com/patchForce": "true"},
                 },
                 spec={
                     "replicas": replicas,
                     "selector": {"match_labels": {"app": name}},
-                    "template": {"metadata": {"labels": _labels(name, args)}, "spec": self._pod_spec(args)},
+                    "template": {
+                        "metadata": {"labels": pod_labels(name, args)},
+                        "spec": pod_spec(self.lesson, args),
+                    },
                 },
-                opts=self._child(after, replace_with=list(args.claims.values())),
+                opts=self._using(args, after),
             )
         )
 
-    def _pod_spec(self, args: PodArgs) -> "PodSpecArgsDict":
-        containers = {"worker": list(args.claims)} if args.containers is None else args.containers
-        spec: PodSpecArgsDict = {
-            "node_selector": {"kubernetes.io/hostname": args.node}
-            if args.node
-            else {LESSON_LABEL: self.lesson},
-            "tolerations": [{"key": LESSON_LABEL, "operator": "Exists"}],
-            "containers": [_container(name, uses, args.limits) for name, uses in containers.items()],
-            # Nothing runs that could end gracefully.
-            "termination_grace_period_seconds": 0,
+    def job(self, name: str, args: JobArgs, *, after: Sequence[pulumi.Resource] = ()) -> Job:
+        """Make a Job, whose pods have the label `app=<name>`."""
+        # Kueue ends the suspension of a Job that it lets in, so that is not ours to set again.
+        let_in = pulumi.ResourceOptions(ignore_changes=["spec.suspend"] if args.queue else [])
+        metadata: ObjectMetaArgsDict = {
+            "name": name,
+            "namespace": self.namespace,
+            "annotations": {"pulumi.com/waitFor": args.until}
+            if args.until
+            else {"pulumi.com/skipAwait": "true"},
         }
-        if args.claims:
-            spec["resource_claims"] = [_reference(name, claim) for name, claim in args.claims.items()]
-        if args.group:
-            spec["scheduling_group"] = {"pod_group_name": args.group}
-        if args.more:
-            spec.update(args.more)
-        return spec
+        if args.queue:
+            metadata["labels"] = {"kueue.x-k8s.io/queue-name": args.queue}
+        return self._keep(
+            Job(
+                f"{self.lesson}-{name}-job",
+                metadata=metadata,
+                spec=job_spec(self.lesson, name, args),
+                opts=pulumi.ResourceOptions.merge(
+                    self._using(args.pod, after, wait=f"{args.wait_seconds}s" if args.until else ""), let_in
+                ),
+            )
+        )
 
     def _keep(self, made: _Made) -> _Made:
         """Count an object, made with `opts=self._child()`, among what is there before the lab looks."""
         self._placed.append(made.id)
         return made
+
+    def _using(
+        self, args: PodArgs, after: Sequence[pulumi.Resource], *, wait: str = ""
+    ) -> pulumi.ResourceOptions:
+        return self._child([*after, *args.named], replace_with=args.named, wait=wait)
 
     def _child(
         self,
@@ -325,28 +302,3 @@ class Lesson(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait) if wait else None,
             ),
         )
-
-
-def _labels(name: str, args: PodArgs) -> dict[str, pulumi.Input[str]]:
-    group: dict[str, pulumi.Input[str]] = {GROUP_LABEL: args.group} if args.group else {}
-    return {"app": name, **group}
-
-
-def _reference(name: str, claim: Claim) -> "PodResourceClaimArgsDict":
-    if isinstance(claim, v1.ResourceClaimTemplate):
-        return {"name": name, "resource_claim_template_name": claim.metadata.name}
-    return {"name": name, "resource_claim_name": claim.metadata.name}
-
-
-def _container(name: str, uses: Sequence[str], limits: Mapping[str, str]) -> "ContainerArgsDict":
-    resources: ResourceRequirementsArgsDict = {}
-    if uses:
-        resources["claims"] = [{"name": used} for used in uses]
-    if limits:
-        resources["limits"] = limits
-    return {
-        "name": name,
-        "image": "busybox:1.36",
-        "command": ["sh", "-c", f"sleep {SLEEPS_SECONDS}"],
-        "resources": resources,
-    }

@@ -9,11 +9,11 @@ import pulumi
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from components.cluster import ClusterKind
-from components.lesson import SLEEPS_SECONDS
 from components.lessons.completion import TIME_SCALE
 from components.lessons.course import COURSE, OF_LAB4, ONE_MORE
 from components.lessons.lab4_claims import Claims
 from components.operator import OperatorKind
+from components.pods import SLEEPS_SECONDS
 from dra.model import Model
 from dra.pool import GpuPool, Mechanism
 

@@ -15,7 +15,7 @@ LONGEST = 240
 def table(outcomes: Sequence[Outcome]) -> Table:
     """Return the table of the outcomes."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    made.add_column("step", no_wrap=True)
+    made.add_column("step", max_width=24)
     made.add_column("expected", ratio=2, overflow="fold")
     made.add_column("observed", ratio=3, overflow="fold")
     made.add_column("ok", no_wrap=True)

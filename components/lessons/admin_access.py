@@ -4,8 +4,9 @@ import pulumi
 
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, FieldSeen
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import claim_of, gpus
+from components.pods import PodArgs
 from dra.claim import DeviceRequest, ExactDeviceRequest
 
 ADMIN_LABEL = "resource.kubernetes.io/admin-access"

@@ -4,8 +4,9 @@ import pulumi
 
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import claim_of
+from components.pods import PodArgs
 from dra.claim import DeviceRequest, DeviceSubRequest, selector
 from dra.pool import GPU_DRIVER, GpuPool
 

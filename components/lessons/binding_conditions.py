@@ -6,8 +6,9 @@ from typing import Any
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimState, FieldSeen, PodsFit
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 from components.stages import WEIGHT
 from dra.pool import GpuPool
 

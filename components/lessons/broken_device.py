@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimState, EventSeen, PodsFit
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 from dra.device import Device, DeviceTaint, ResourcePool, ResourceSliceSpec
 from dra.pool import GPU_DRIVER, GpuPool
 

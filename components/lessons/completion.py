@@ -3,18 +3,16 @@
 import math
 
 import pulumi
-from pulumi_kubernetes.batch.v1 import Job
 
 from components.expectation import EventSeen, FieldSeen, PodsFit
-from components.lesson import SLEEPS_SECONDS, Claim, Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import SLEEPS_SECONDS, Claim, JobArgs, PodArgs
 
 GPUS = 2
 PODS = 3
 TIME_SCALE = 150
 """So many seconds of a pod's time pass in one of ours, unless the configuration says otherwise."""
-RUN_SECONDS = "gpulab.dev/run-seconds"
-"""The annotation that says after how many seconds KWOK ends a pod (charts/kwok-stages)."""
 
 
 class Completion(Lesson):
@@ -66,31 +64,13 @@ class Completion(Lesson):
 
     def _job(self, name: str, pods: int, claim: Claim) -> None:
         """Make a Job whose pods end after their time, and wait until they have."""
-        pod = self._pod_spec(PodArgs(claims={"gpu": claim}))
-        pod["restart_policy"] = "Never"
-        waits = pulumi.CustomTimeouts(create=f"{60 + self._seconds * (PODS + 1)}s")
-        self._keep(
-            Job(
-                f"{self.lesson}-{name}-job",
-                metadata={
-                    "name": name,
-                    "namespace": self.namespace,
-                    "annotations": {"pulumi.com/waitFor": "condition=Complete"},
-                },
-                spec={
-                    "parallelism": pods,
-                    "completions": pods,
-                    "template": {
-                        "metadata": {
-                            "labels": {"app": name},
-                            "annotations": {RUN_SECONDS: str(self._seconds)},
-                        },
-                        "spec": pod,
-                    },
-                },
-                opts=pulumi.ResourceOptions.merge(
-                    self._child(replace_with=[claim]),
-                    pulumi.ResourceOptions(custom_timeouts=waits),
-                ),
-            )
+        self.job(
+            name,
+            JobArgs(
+                pods=pods,
+                pod=PodArgs(claims={"gpu": claim}),
+                run_seconds=self._seconds,
+                until="condition=Complete",
+                wait_seconds=60 + self._seconds * (PODS + 1),
+            ),
         )

@@ -3,8 +3,9 @@
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import claim_of, differing, exactly, matching
+from components.pods import PodArgs
 from dra.pool import GPU_DRIVER, NUMA_ATTRIBUTE, PCIE_ATTRIBUTE
 
 PRODUCT_ATTRIBUTE = f"{GPU_DRIVER}/productName"

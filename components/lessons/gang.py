@@ -6,8 +6,9 @@ import pulumi
 from pulumi_kubernetes.scheduling.v1beta1 import PodGroup
 
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState, FieldSeen, PodsFit
-from components.lesson import Claim, Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import Claim, Group, PodArgs
 
 if TYPE_CHECKING:
     from pulumi_kubernetes.scheduling.v1beta1 import PodGroupSpecArgsDict
@@ -40,19 +41,19 @@ class Gang(Lesson):
         self.expectations = [*_of_gangs(name), *_of_a_group_s_claim(name)]
         self.register_outputs({"placed": self.placed})
 
-    def _group(self, name: str, pods: int, claim: Claim | None = None) -> pulumi.Output[str]:
-        """Make a gang of so many pods, with a claim that is made for all of them, and return its name."""
+    def _group(self, name: str, pods: int, claim: Claim | None = None) -> Group:
+        """Make a gang of so many pods, with a claim that is made for all of them."""
         spec: PodGroupSpecArgsDict = {"scheduling_policy": {"gang": {"min_count": pods}}}
         if claim:
-            spec["resource_claims"] = [{"name": "gpu", "resource_claim_template_name": claim.metadata.name}]
-        return self._keep(
-            PodGroup(
-                f"{self.lesson}-{name}-group",
-                metadata={"name": name, "namespace": self.namespace},
-                spec=spec,
-                opts=self._child(replace_with=[claim] if claim else []),
-            )
-        ).metadata.name
+            spec["resource_claims"] = [{"name": "gpu", "resource_claim_template_name": claim.name}]
+        claims = [claim.resource] if claim else []
+        made = PodGroup(
+            f"{self.lesson}-{name}-group",
+            metadata={"name": name, "namespace": self.namespace},
+            spec=spec,
+            opts=self._child(claims, replace_on=["spec"], replace_with=claims),
+        )
+        return Group(name, self._keep(made))
 
 
 def _of_gangs(namespace: str) -> list[PodsFit | FieldSeen]:

@@ -4,8 +4,9 @@ import pulumi
 
 from components.driver import MIG_CLASS
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import claim_of, exactly, gpus, matching
+from components.pods import PodArgs
 from dra.claim import ResourceClaimSpec
 from dra.device import ResourcePool, ResourceSliceSpec
 from dra.mig import PRODUCT, counter_set, partitioned

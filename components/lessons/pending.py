@@ -3,9 +3,10 @@
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.lab4_claims import LESSON_NUMA_ATTRIBUTE, one_gpu, two_gpus_sharing
 from components.lessons.requests import claim_of, exactly, gpus
+from components.pods import PodArgs
 
 UNKNOWN_CLASS = "gpu.example.com"
 

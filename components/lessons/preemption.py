@@ -6,8 +6,9 @@ import pulumi
 from pulumi_kubernetes.scheduling.v1 import PriorityClass
 
 from components.expectation import PodsFit
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 from dra.pool import GPU_RESOURCE
 
 URGENT = "preemption-urgent"

@@ -2,23 +2,25 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
-from pulumi_kubernetes.batch.v1 import Job
 
 from components.expectation import EventSeen, FieldSeen, PodsFit
-from components.lesson import SLEEPS_SECONDS, Claim, Lesson, PodArgs
-from components.lessons.completion import RUN_SECONDS, TIME_SCALE
+from components.lesson import Lesson
+from components.lessons.completion import TIME_SCALE
 from components.lessons.requests import gpus
+from components.pods import SLEEPS_SECONDS, JobArgs, PodArgs
 
 API = "kueue.x-k8s.io/v1beta2"
 GPUS = 2
 COUNTED = "gpus"
 """What Kueue calls the devices of the class gpu.nvidia.com (toolchain/modules/kueue)."""
 QUOTA = "queue-gpus"
+LOCAL_QUEUE = "training"
 A_YEAR = 365 * 24 * 3600
-"""In seconds. KWOK ends a Job's pod at once unless it says how long it runs."""
+"""In seconds: for ever, as far as this lesson goes."""
 
 
 class Queue(Lesson):
@@ -28,15 +30,20 @@ class Queue(Lesson):
         self, name: str, opts: pulumi.ResourceOptions | None = None, *, time_scale: int = TIME_SCALE
     ) -> None:
         super().__init__("gpulab:lessons:Queue", name, opts)
-        self._seconds = math.ceil(SLEEPS_SECONDS / time_scale)
         self.gpus(self.node("queue-node"), "NVIDIA L40S", GPUS)
-        claim = self.template("one-gpu", gpus())
-        queue = self._queues()
-        first = self._job("first", claim, ends=True, after=[queue])
-        second = self._job("second", claim, after=[first])
+        ends = JobArgs(
+            pods=GPUS,
+            pod=PodArgs(claims={"gpu": self.template("one-gpu", gpus())}),
+            run_seconds=math.ceil(SLEEPS_SECONDS / time_scale),
+            queue=LOCAL_QUEUE,
+            until="jsonpath={.spec.suspend}=false",
+        )
+        stays = replace(ends, run_seconds=A_YEAR, until="")
+        first = self.job("first", ends, after=[self._queues()])
+        second = self.job("second", stays, after=[first])
         # A wait at the Job itself would be one at every `up` after a refresh, for as long as it runs.
-        running = self.running("second", GPUS, after=[second], seconds=60 + self._seconds)
-        self._job("third", claim, after=[running])
+        running = self.running("second", GPUS, after=[second], seconds=60 + ends.run_seconds)
+        self.job("third", stays, after=[running])
         self.expectations = [
             PodsFit(
                 step="the first Job", namespace=name, label="app=first", running=0, pending=0, finished=GPUS
@@ -77,7 +84,7 @@ class Queue(Lesson):
             "ClusterQueue", QUOTA, {"namespaceSelector": {}, "resourceGroups": [group]}, after=[flavor]
         )
         return self._kueue(
-            "LocalQueue", "training", {"clusterQueue": QUOTA}, namespace=self.namespace, after=[cluster]
+            "LocalQueue", LOCAL_QUEUE, {"clusterQueue": QUOTA}, namespace=self.namespace, after=[cluster]
         )
 
     def _kueue(
@@ -100,46 +107,5 @@ class Queue(Lesson):
                 metadata=metadata,
                 spec=spec,
                 opts=self._child(after),
-            )
-        )
-
-    def _job(
-        self,
-        name: str,
-        claim: Claim,
-        *,
-        ends: bool = False,
-        after: Sequence[pulumi.Resource],
-    ) -> Job:
-        """Make a Job of a pod for each GPU, and wait for one that ends until Kueue has let it in.
-
-        Kueue does so by ending the suspension, which is therefore not ours to set again.
-        """
-        wait = {"pulumi.com/waitFor": "jsonpath={.spec.suspend}=false"}
-        run = {RUN_SECONDS: str(self._seconds if ends else A_YEAR)}
-        pod = self._pod_spec(PodArgs(claims={"gpu": claim}))
-        pod["restart_policy"] = "Never"
-        return self._keep(
-            Job(
-                f"{self.lesson}-{name}-job",
-                metadata={
-                    "name": name,
-                    "namespace": self.namespace,
-                    "labels": {"kueue.x-k8s.io/queue-name": "training"},
-                    "annotations": wait if ends else {"pulumi.com/skipAwait": "true"},
-                },
-                spec={
-                    "suspend": True,
-                    "parallelism": GPUS,
-                    "completions": GPUS,
-                    "template": {
-                        "metadata": {"labels": {"app": name}, "annotations": run},
-                        "spec": pod,
-                    },
-                },
-                opts=pulumi.ResourceOptions.merge(
-                    self._child(after, replace_with=[claim]),
-                    pulumi.ResourceOptions(ignore_changes=["spec.suspend"]),
-                ),
             )
         )

@@ -5,8 +5,9 @@ from pulumi_kubernetes.core.v1 import ResourceQuota
 
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, EventSeen, FieldSeen
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 from dra.pool import GPU_RESOURCE
 
 BY_CLASS = f"{GPU_CLASS}.deviceclass.resource.k8s.io/devices"
@@ -42,7 +43,7 @@ class Quota(Lesson):
             }.items()
         ]
         late = PodArgs(claims={"gpu": self.template("one-gpu", gpus())})
-        self.pod("late", late, after=[*running, idle])
+        self.pod("late", late, after=[*running, idle.resource])
         self.expectations = [
             ClaimOutcome(
                 step="two GPUs by a claim",

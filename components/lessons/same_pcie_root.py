@@ -3,8 +3,9 @@
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import claim_of, exactly, matching
+from components.pods import PodArgs
 from dra.claim import DeviceClassSpec, selector
 from dra.device import Device, DeviceAttribute
 from dra.pool import PCIE_ATTRIBUTE

@@ -3,8 +3,9 @@
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 from dra.pool import GPU_DRIVER
 
 ATTRIBUTES = f"device.attributes['{GPU_DRIVER}']"

@@ -6,8 +6,9 @@ import pulumi
 
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState, PodsFit
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import claim_of, gpus
+from components.pods import PodArgs
 from dra.claim import CapacityRequirements, DeviceRequest, ExactDeviceRequest, ResourceClaimSpec
 from dra.device import CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity
 from dra.pool import GpuPool

@@ -4,8 +4,9 @@ import pulumi
 
 from components.driver import GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimState, EventSeen, PodsFit
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 from dra.claim import DeviceClaim, DeviceRequest, DeviceToleration, ExactDeviceRequest, ResourceClaimSpec
 from dra.device import DeviceTaint, DeviceTaintRuleSpec, DeviceTaintSelector
 from dra.pool import GPU_DRIVER, GpuPool

@@ -3,8 +3,9 @@
 import pulumi
 
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.pods import PodArgs
 
 
 class Template(Lesson):

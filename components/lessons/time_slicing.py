@@ -8,8 +8,9 @@ import pulumi
 
 from components.driver import CLASSES, GPU_CLASS
 from components.expectation import ClaimOutcome, ClaimRejected, ClaimState, FieldSeen
-from components.lesson import Lesson, PodArgs
+from components.lesson import Lesson
 from components.lessons.requests import exactly
+from components.pods import PodArgs
 from dra.claim import (
     DeviceClaim,
     DeviceClaimConfiguration,

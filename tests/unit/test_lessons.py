@@ -6,8 +6,8 @@ import re
 import pytest
 from lesson_pages import FURTHER, PAGES, PART, Shown, filled, shown_of
 
-from components.lesson import LESSON_LABEL
 from components.lessons.course import COURSE
+from components.pods import LESSON_LABEL
 
 CLUSTER_WIDE = {
     "Namespace",
