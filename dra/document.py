@@ -3,6 +3,7 @@
 Time and memory are bounded whatever the input: by the size of a file here, and by `dra.kubernetes_yaml`.
 """
 
+import errno
 import os
 import re
 import stat
@@ -80,7 +81,7 @@ def read_documents(paths: Iterable[str]) -> Iterator[Document | Checked]:
     """Yield the documents of files, of folders' YAML and JSON files, and of standard input (`-`)."""
     for path in paths:
         if path == STDIN:
-            yield from _read(path, lambda: sys.stdin.buffer.read(MAX_BYTES + 1))
+            yield from _read(path, _standard_input)
         elif not path:
             # Python would take it for the current folder; a shell leaves it where a variable is empty.
             yield unreadable(path, "An empty name is no file's.", _NAME_ONE)
@@ -197,6 +198,12 @@ def _file(path: Path, *, of_folder: bool = False) -> Iterator[Document | Checked
 
 def _closed(name: str, error: OSError) -> Checked:
     return unreadable(name, f"It cannot be read: {error.strerror}.", _NAME_ONE)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 def _read(name: str, read: Callable[[], bytes]) -> Iterator[Document | Checked]:

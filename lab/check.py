@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -146,6 +146,8 @@ def _of_documents(documents: Sequence["Document | Checked"], target: Target) -> 
 
 def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:
     """Print the results; exit if nobody can take them."""
+    if sys.stdout is None:
+        _cannot_be_written("standard output is closed")
     try:
         _print(results, output, fail_on)
         sys.stdout.flush()
@@ -154,8 +156,12 @@ def write(results: Sequence[Checked], output: Output, fail_on: Severity) -> None
     except OSError as error:
         # What is left in the buffer would be tried again, and fail again, when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        typer.echo(f"The result cannot be written: {error.strerror}.", err=True)
-        raise typer.Exit(UNUSABLE) from None
+        _cannot_be_written(str(error.strerror))
+
+
+def _cannot_be_written(why: str) -> NoReturn:
+    typer.echo(f"The result cannot be written: {why}.", err=True)
+    raise typer.Exit(UNUSABLE) from None
 
 
 def _print(results: Sequence[Checked], output: Output, fail_on: Severity) -> None:

@@ -67,7 +67,9 @@ def look(repo: Path, environ: Mapping[str, str]) -> list[Resolved]:
 
 def _table(resolved: Sequence[Resolved]) -> None:
     # A log has no width; a terminal folds long paths, so that none is cut.
-    console = Console(width=None if sys.stdout.isatty() else _WIDE)
+    console = Console()
+    if not console.is_terminal:
+        console.width = _WIDE
     table = Table(box=None, pad_edge=False)
     for column in ("tool", "version", "from", "path", "why"):
         table.add_column(column, overflow="fold")

@@ -56,6 +56,30 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
     assert checkout.processes() == {}
 
 
+def test_a_lesson_s_changed_claims_and_groups_are_replaced_with_their_pods(checkout: Checkout) -> None:
+    """The API server takes no other claim or group for a pod that is there: the preview asks it too."""
+    config = checkout.path / "Pulumi.dev.yaml"
+    config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [template, gang]\n"))
+    assert checkout.lab("up").returncode == 0
+
+    lessons = checkout.path / "components" / "lessons"
+    for file, before, after in (
+        ("requests.py", "[selector(where)] if where else None", '[selector(where or "true")]'),
+        ("gang.py", '"min_count": pods}', '"min_count": 1 if name == "fitting" else pods}'),
+    ):
+        source = (lessons / file).read_text()
+        assert before in source
+        (lessons / file).write_text(source.replace(before, after))
+    preview = checkout.run("pulumi", "preview", "--stack", "dev")
+    assert preview.returncode == 0, preview.stdout + preview.stderr
+    up = checkout.lab("up")
+    assert up.returncode == 0, up.stdout + up.stderr
+    for verb in ("up", "refresh", "up"):
+        changed = summary(checkout, verb)
+        assert not set(changed) & set("+~-"), changed
+    assert checkout.lab("down").returncode == 0
+
+
 def test_an_unknown_lesson_is_one_sentence(checkout: Checkout) -> None:
     done = checkout.run(".venv/bin/python", "-m", "lab", "run", "nosuch", "--stack", "dev")
     assert done.returncode != 0

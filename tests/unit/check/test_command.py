@@ -130,6 +130,27 @@ def test_a_result_that_cannot_be_written_is_2_with_a_sentence(form: str) -> None
     assert done.stderr == "The result cannot be written: No space left on device.\n"
 
 
+def test_a_result_that_nobody_takes_is_2_with_a_sentence() -> None:
+    command = [
+        "sh",
+        "-c",
+        'exec "$0" -m lab check "$1" >&-',
+        sys.executable,
+        str(Path("claim9.yaml").resolve()),
+    ]
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own
+    assert done.returncode == 2
+    assert done.stderr == "The result cannot be written: standard output is closed.\n"
+
+
+def test_a_closed_standard_input_is_a_finding() -> None:
+    command = ["sh", "-c", 'exec "$0" -m lab check - <&-', sys.executable]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert done.returncode == 2
+    assert "It cannot be read: it is closed." in done.stdout
+    assert done.stderr == ""
+
+
 def test_the_target_decides() -> None:
     Path("gated.yaml").write_text(CLAIM.replace("count: COUNT", "tolerations: [{operator: Exists}]"))
     assert "DRA406" in run("gated.yaml", "--target", "1.35")[1]
