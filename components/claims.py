@@ -8,7 +8,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import Pod
 from pulumi_kubernetes.resource import v1
 
-from components.options import child_of
+from components.options import child_of, name_of
 from dra.claim import DeviceClassSpec, ResourceClaimSpec
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ResourceClaim(pulumi.ComponentResource):
     claim_name: str
     """The same as it is known beforehand, for a consumer."""
     resource: v1.ResourceClaim
-    """The claim itself, for a consumer that has to be replaced with it."""
+    """The claim itself, that a consumer depends on."""
 
     def __init__(
         self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None
@@ -100,7 +100,7 @@ class ResourceClaimTemplate(pulumi.ComponentResource):
     claim_name: str
     """The same as it is known beforehand, for a consumer."""
     resource: v1.ResourceClaimTemplate
-    """The template itself, for a consumer that has to be replaced with it."""
+    """The template itself, that a consumer depends on."""
 
     def __init__(
         self, name: str, args: ResourceClaimArgs, opts: pulumi.ResourceOptions | None = None
@@ -127,12 +127,11 @@ class ClaimConsumer(pulumi.ComponentResource):
         self, name: str, args: ClaimConsumerArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("gpulab:claims:ClaimConsumer", name, {}, opts)
-        # Not the claim's output: the preview of its replacement gives it another name, and the API server
-        # refuses that of a pod that is there. So the preview would fail.
+        claim = name_of(args.claim.resource, args.claim.claim_name)
         reference: PodResourceClaimArgsDict = (
-            {"name": "device", "resource_claim_template_name": args.claim.claim_name}
+            {"name": "device", "resource_claim_template_name": claim}
             if isinstance(args.claim, ResourceClaimTemplate)
-            else {"name": "device", "resource_claim_name": args.claim.claim_name}
+            else {"name": "device", "resource_claim_name": claim}
         )
         pod = Pod(
             name,
@@ -155,10 +154,7 @@ class ClaimConsumer(pulumi.ComponentResource):
                 # Nothing runs that could end gracefully.
                 "termination_grace_period_seconds": 0,
             },
-            opts=pulumi.ResourceOptions.merge(
-                _child(self, opts),
-                pulumi.ResourceOptions(depends_on=[args.claim.resource], replace_with=[args.claim.resource]),
-            ),
+            opts=_child(self, opts),
         )
         self.name = pod.metadata.name
         self.register_outputs({"name": self.name})

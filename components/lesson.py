@@ -218,7 +218,7 @@ class Lesson(pulumi.ComponentResource):
                     "annotations": {"pulumi.com/skipAwait": "true"},
                 },
                 spec=pod_spec(self.lesson, args),
-                opts=self._using(args, after),
+                opts=self._child(after),
             )
         )
 
@@ -244,7 +244,7 @@ class Lesson(pulumi.ComponentResource):
                         "spec": pod_spec(self.lesson, args),
                     },
                 },
-                opts=self._using(args, after),
+                opts=self._child(after, replace_with=args.named),
             )
         )
 
@@ -267,7 +267,12 @@ class Lesson(pulumi.ComponentResource):
                 metadata=metadata,
                 spec=job_spec(self.lesson, name, args),
                 opts=pulumi.ResourceOptions.merge(
-                    self._using(args.pod, after, wait=f"{args.wait_seconds}s" if args.until else ""), let_in
+                    self._child(
+                        after,
+                        replace_with=args.pod.named,
+                        wait=f"{args.wait_seconds}s" if args.until else "",
+                    ),
+                    let_in,
                 ),
             )
         )
@@ -276,11 +281,6 @@ class Lesson(pulumi.ComponentResource):
         """Count an object, made with `opts=self._child()`, among what is there before the lab looks."""
         self._placed.append(made.id)
         return made
-
-    def _using(
-        self, args: PodArgs, after: Sequence[pulumi.Resource], *, wait: str = ""
-    ) -> pulumi.ResourceOptions:
-        return self._child([*after, *args.named], replace_with=args.named, wait=wait)
 
     def _child(
         self,

@@ -13,3 +13,13 @@ def child_of(
     """
     handed_down = pulumi.ResourceOptions(parent=parent, deleted_with=opts.deleted_with if opts else None)
     return pulumi.ResourceOptions.merge(handed_down, more)
+
+
+def name_of(resource: pulumi.Resource, name: str) -> pulumi.Output[str]:
+    """Return the name of an object that is made with a fixed one, for another object that refers to it.
+
+    It depends on the object as the object's output does: what refers to it is deleted before it, and made
+    after it. But it is known in a preview too. The output is not, where the object is replaced, and the API
+    server refuses another reference in a pod that is there.
+    """
+    return resource.urn.apply(lambda _: name)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi_kubernetes.resource import v1
 
+from components.options import name_of
+
 if TYPE_CHECKING:
     from pulumi_kubernetes.batch.v1 import JobSpecArgsDict
     from pulumi_kubernetes.core.v1 import (
@@ -34,11 +36,7 @@ RUN_SECONDS = "gpulab.dev/run-seconds"
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, or a template that each pod gets a claim of its own from.
-
-    Pods name it by `name`, not by the resource's output: the preview of its replacement gives that another
-    value, and the API server refuses to change the name in a pod that is there, so the preview would fail.
-    """
+    """A claim, or a template that each pod gets a claim of its own from."""
 
     name: str
     resource: v1.ResourceClaim | v1.ResourceClaimTemplate
@@ -46,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Group:
-    """A PodGroup, by the name that pods know it by; as for a claim."""
+    """A PodGroup."""
 
     name: str
     resource: pulumi.Resource
@@ -71,7 +69,7 @@ class PodArgs:
 
     @property
     def named(self) -> list[pulumi.Resource]:
-        """What the pod names, and has to be replaced with."""
+        """What the pods name. A Deployment or Job has to be replaced with it: its own spec stays the same."""
         claims = [claim.resource for claim in self.claims.values()]
         return [*claims, self.group.resource] if self.group else [*claims]
 
@@ -110,7 +108,7 @@ def pod_spec(lesson: str, args: PodArgs) -> "PodSpecArgsDict":
     if args.claims:
         spec["resource_claims"] = [_reference(name, claim) for name, claim in args.claims.items()]
     if args.group:
-        spec["scheduling_group"] = {"pod_group_name": args.group.name}
+        spec["scheduling_group"] = {"pod_group_name": name_of(args.group.resource, args.group.name)}
     if args.more:
         spec.update(args.more)
     return spec
@@ -137,9 +135,10 @@ def job_spec(lesson: str, name: str, args: JobArgs) -> "JobSpecArgsDict":
 
 
 def _reference(name: str, claim: Claim) -> "PodResourceClaimArgsDict":
+    known = name_of(claim.resource, claim.name)
     if isinstance(claim.resource, v1.ResourceClaimTemplate):
-        return {"name": name, "resource_claim_template_name": claim.name}
-    return {"name": name, "resource_claim_name": claim.name}
+        return {"name": name, "resource_claim_template_name": known}
+    return {"name": name, "resource_claim_name": known}
 
 
 def _container(name: str, uses: Sequence[str], limits: Mapping[str, str]) -> "ContainerArgsDict":

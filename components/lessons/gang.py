@@ -8,6 +8,7 @@ from pulumi_kubernetes.scheduling.v1beta1 import PodGroup
 from components.expectation import ClaimOutcome, ClaimRef, ClaimsCompared, ClaimState, FieldSeen, PodsFit
 from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.options import name_of
 from components.pods import Claim, Group, PodArgs
 
 if TYPE_CHECKING:
@@ -45,13 +46,14 @@ class Gang(Lesson):
         """Make a gang of so many pods, with a claim that is made for all of them."""
         spec: PodGroupSpecArgsDict = {"scheduling_policy": {"gang": {"min_count": pods}}}
         if claim:
-            spec["resource_claims"] = [{"name": "gpu", "resource_claim_template_name": claim.name}]
-        claims = [claim.resource] if claim else []
+            spec["resource_claims"] = [
+                {"name": "gpu", "resource_claim_template_name": name_of(claim.resource, claim.name)}
+            ]
         made = PodGroup(
             f"{self.lesson}-{name}-group",
             metadata={"name": name, "namespace": self.namespace},
             spec=spec,
-            opts=self._child(claims, replace_on=["spec"], replace_with=claims),
+            opts=self._child(replace_on=["spec"]),
         )
         return Group(name, self._keep(made))
 

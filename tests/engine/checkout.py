@@ -46,6 +46,11 @@ class Checkout:
     def lab(self, verb: str, stack: str = "dev") -> subprocess.CompletedProcess[str]:
         return self.run(".venv/bin/python", "-m", "lab", verb, "--stack", stack, stack=stack)
 
+    def bring(self, verb: str, stack: str = "dev") -> None:
+        """Bring the lab up or down, which has to succeed."""
+        done = self.lab(verb, stack)
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def kubectl(self, *arguments: str, stack: str = "dev") -> str:
         done = self.run("kubectl", *arguments, stack=stack)
         assert done.returncode == 0, done.stderr

@@ -24,8 +24,7 @@ def summary(checkout: Checkout, verb: str) -> str:
 
 
 def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(checkout: Checkout) -> None:
-    up = checkout.lab("up")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up")
     first = outcomes(checkout)
     assert [outcome for outcome in first if not outcome["ok"]] == []
     lessons = {outcome["lesson"] for outcome in first if "lesson" in outcome}
@@ -45,39 +44,38 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
 
     config = checkout.path / "Pulumi.dev.yaml"
     config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [greedy, lab4]\n"))
-    fewer = checkout.lab("up")
-    assert fewer.returncode == 0, fewer.stdout + fewer.stderr
+    checkout.bring("up")
     left = checkout.kubectl(
         "get", "namespaces,nodes,resourceslices,devicetaintrules,priorityclasses,stages", "-o", "name"
     )
     for name in lessons:
         assert f"/{name}" not in left.replace("node/node-", ""), left
-    assert checkout.lab("down").returncode == 0
+    checkout.bring("down")
     assert checkout.processes() == {}
 
 
 def test_a_lesson_s_changed_claims_and_groups_are_replaced_with_their_pods(checkout: Checkout) -> None:
     """The API server takes no other claim or group for a pod that is there: the preview asks it too."""
     config = checkout.path / "Pulumi.dev.yaml"
-    config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [template, gang]\n"))
-    assert checkout.lab("up").returncode == 0
+    lessons = "config:\n  lab:lessons: [template, gang, completion]\n"
+    config.write_text(config.read_text().replace("config:\n", lessons))
+    checkout.bring("up")
 
-    lessons = checkout.path / "components" / "lessons"
+    folder = checkout.path / "components" / "lessons"
     for file, before, after in (
         ("requests.py", "[selector(where)] if where else None", '[selector(where or "true")]'),
         ("gang.py", '"min_count": pods}', '"min_count": 1 if name == "fitting" else pods}'),
     ):
-        source = (lessons / file).read_text()
+        source = (folder / file).read_text()
         assert before in source
-        (lessons / file).write_text(source.replace(before, after))
+        (folder / file).write_text(source.replace(before, after))
     preview = checkout.run("pulumi", "preview", "--stack", "dev")
     assert preview.returncode == 0, preview.stdout + preview.stderr
-    up = checkout.lab("up")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up")
     for verb in ("up", "refresh", "up"):
         changed = summary(checkout, verb)
         assert not set(changed) & set("+~-"), changed
-    assert checkout.lab("down").returncode == 0
+    checkout.bring("down")
 
 
 def test_an_unknown_lesson_is_one_sentence(checkout: Checkout) -> None:

@@ -58,8 +58,7 @@ def changes(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_dev_from_nothing_to_nothing(checkout: Checkout) -> None:
-    up = checkout.lab("up")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up")
     assert_outcomes(checkout, "dev", OK_OF_DEV)
     kubeconfig = stack_folder(checkout.path, "dev").kubeconfig
     assert kubeconfig.stat().st_mode & 0o777 == 0o600
@@ -79,14 +78,13 @@ def test_dev_from_nothing_to_nothing(checkout: Checkout) -> None:
     after_refresh = changes(checkout.run("pulumi", "up", "--yes", "--skip-preview", "--stack", "dev"))
     assert not set(after_refresh) & set("+~-"), after_refresh
 
-    down = checkout.lab("down")
-    assert down.returncode == 0, down.stdout + down.stderr
+    checkout.bring("down")
     assert checkout.processes() == {}
     assert not (checkout.path / ".lab" / "dev").exists()
 
 
 def test_a_relabelled_node_changes_its_pool(checkout: Checkout) -> None:
-    assert checkout.lab("up").returncode == 0
+    checkout.bring("up")
     checkout.kubectl("label", "node", "node-01", "run.ai/simulated-gpu-node-pool=training", "--overwrite")
     slice_of_node = ("wait", "--for=create", "resourceslice/kwok-node-01-gpu", "--timeout=20s")
     checkout.kubectl(*slice_of_node)
@@ -96,35 +94,34 @@ def test_a_relabelled_node_changes_its_pool(checkout: Checkout) -> None:
     four = "--for=jsonpath={.status.allocatable.nvidia\\.com/gpu}=4"
     checkout.kubectl("wait", four, "node/node-01", "--timeout=20s")
     checkout.kubectl("wait", "--for=delete", "resourceslice/kwok-node-01-gpu", "--timeout=20s")
-    assert checkout.lab("down").returncode == 0
+    checkout.bring("down")
 
 
 def test_a_kubeconfig_that_was_deleted_is_back_after_up(checkout: Checkout) -> None:
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     stack_folder(checkout.path, "lesson").kubeconfig.unlink()
-    up = checkout.lab("up", "lesson")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up", "lesson")
     assert "node-01" in checkout.kubectl("get", "nodes", stack="lesson")
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
 
 
 def test_up_says_which_label_a_node_without_gpus_has(checkout: Checkout) -> None:
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     label = "run.ai/simulated-gpu-node-pool"
     checkout.kubectl("label", "node", "node-01", f"{label}=nonesuch", "--overwrite", stack="lesson")
     up = checkout.lab("up", "lesson")
     assert up.returncode == 1
     assert f"no GPUs: it has {label}=nonesuch, and its pool is default" in up.stdout + up.stderr
     checkout.kubectl("label", "node", "node-01", f"{label}=default", "--overwrite", stack="lesson")
-    assert checkout.lab("up", "lesson").returncode == 0
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
+    checkout.bring("down", "lesson")
 
 
 def test_another_count_reaches_the_node_and_the_greedy_pods(checkout: Checkout) -> None:
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     config = checkout.path / "Pulumi.lesson.yaml"
     config.write_text(config.read_text().replace("count: 4", "count: 5"))
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     assert_outcomes(
         checkout,
         "lesson",
@@ -134,15 +131,14 @@ def test_another_count_reaches_the_node_and_the_greedy_pods(checkout: Checkout) 
             "4 greedy pods": "5 running, 1 pending: Insufficient nvidia.com/gpu",
         },
     )
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
 
 
 def test_changed_claims_are_replaced_with_the_pods_that_use_them(checkout: Checkout) -> None:
-    assert checkout.lab("up").returncode == 0
+    checkout.bring("up")
     config = checkout.path / "Pulumi.dev.yaml"
     config.write_text(config.read_text().replace("lab:claims: corrected", "lab:claims: as-written"))
-    up = checkout.lab("up")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up")
     assert_outcomes(
         checkout,
         "dev",
@@ -152,7 +148,7 @@ def test_changed_claims_are_replaced_with_the_pods_that_use_them(checkout: Check
             "9 two GPUs of one NUMA node": "rejected by the API server: ",
         },
     )
-    assert checkout.lab("down").returncode == 0
+    checkout.bring("down")
 
 
 def test_two_stacks_at_once(checkout: Checkout) -> None:
@@ -175,62 +171,57 @@ def test_two_stacks_at_once(checkout: Checkout) -> None:
     )
     assert_outcomes(checkout, "dev", OK_OF_DEV)
     assert_outcomes(checkout, "lesson", OK_OF_LESSON)
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
     assert_outcomes(checkout, "dev", OK_OF_DEV)
-    assert checkout.lab("down", "dev").returncode == 0
+    checkout.bring("down", "dev")
     assert checkout.processes() == {}
 
 
 @pytest.mark.parametrize("component", ["etcd", "kube-apiserver", "kube-scheduler", "kwok-controller"])
 def test_a_killed_component_is_started_again(checkout: Checkout, component: str) -> None:
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     folder = stack_folder(checkout.path, "lesson")
     uid = checkout.kubectl("get", "ns", "greedy", "-o", "jsonpath={.metadata.uid}", stack="lesson")
     os.kill(folder.processes()[component], signal.SIGKILL)
-    up = checkout.lab("up", "lesson")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up", "lesson")
     assert component in folder.processes()
     assert checkout.kubectl("get", "ns", "greedy", "-o", "jsonpath={.metadata.uid}", stack="lesson") == uid
     again = changes(checkout.run("pulumi", "up", "--yes", "--skip-preview", "--stack", "lesson"))
     assert not set(again) & set("+~-"), again
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
 
 
 def test_lost_data_is_made_anew(checkout: Checkout) -> None:
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     done = checkout.run(".venv/bin/python", "-m", "control_plane", "delete", "lesson")
     assert done.returncode == 0, done.stderr
-    up = checkout.lab("up", "lesson")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up", "lesson")
     assert_outcomes(checkout, "lesson", OK_OF_LESSON)
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
     assert checkout.processes() == {}
 
 
 def test_a_dead_cluster_is_taken_down(checkout: Checkout) -> None:
-    assert checkout.lab("up", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
     for pid in stack_folder(checkout.path, "lesson").processes().values():
         os.kill(pid, signal.SIGKILL)
-    down = checkout.lab("down", "lesson")
-    assert down.returncode == 0, down.stdout + down.stderr
+    checkout.bring("down", "lesson")
     assert not (checkout.path / ".lab" / "lesson").exists()
 
 
 def test_up_after_a_killed_up(checkout: Checkout) -> None:
     kill_during_up(checkout)
-    up = checkout.lab("up", "lesson")
-    assert up.returncode == 0, up.stdout + up.stderr
+    checkout.bring("up", "lesson")
     assert_outcomes(checkout, "lesson", OK_OF_LESSON)
     state = checkout.run("pulumi", "stack", "export", "--stack", "lesson").stdout
     assert not was_interrupted(state)
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
     assert checkout.processes() == {}
 
 
 def test_down_after_a_killed_up(checkout: Checkout) -> None:
     kill_during_up(checkout)
-    down = checkout.lab("down", "lesson")
-    assert down.returncode == 0, down.stdout + down.stderr
+    checkout.bring("down", "lesson")
     assert checkout.processes() == {}
     assert not (checkout.path / ".lab" / "lesson").exists()
 
@@ -245,7 +236,7 @@ def test_a_second_run_leaves_the_first_one_alone(checkout: Checkout) -> None:
         seen = first.stdout.read()
     assert first.returncode == 0, seen
     assert_outcomes(checkout, "lesson", OK_OF_LESSON)
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
 
 
 def test_an_interrupted_up_ends_in_good_order(checkout: Checkout) -> None:
@@ -258,9 +249,8 @@ def test_an_interrupted_up_ends_in_good_order(checkout: Checkout) -> None:
     assert "Traceback" not in seen
     locks = checkout.path / ".lab/state/.pulumi/locks"
     assert [file for file in locks.rglob("*.json") if file.is_file()] == []
-    up = checkout.lab("up", "lesson")
-    assert up.returncode == 0, up.stdout + up.stderr
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("up", "lesson")
+    checkout.bring("down", "lesson")
 
 
 def kill_during_up(checkout: Checkout) -> None:
@@ -299,14 +289,14 @@ def test_a_wrong_config_value_is_one_sentence(checkout: Checkout) -> None:
     assert "lab:pools.0.product" in text
     assert "NVIDIA A100-SXM4-40GB" in text
     assert "Traceback" not in text
-    assert checkout.lab("down", "lesson").returncode == 0
+    checkout.bring("down", "lesson")
 
 
 def test_documented_table_is_what_the_program_shows(checkout: Checkout) -> None:
     documented = json.loads((Path(__file__).parents[2] / "docs" / "outcomes-dev.json").read_text())
-    assert checkout.lab("up").returncode == 0
+    checkout.bring("up")
     shown = outcomes(checkout, "dev")
     assert [(o["step"], o["expected"], o["ok"]) for o in shown] == [
         (o["step"], o["expected"], o["ok"]) for o in documented
     ]
-    assert checkout.lab("down").returncode == 0
+    checkout.bring("down")
