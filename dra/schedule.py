@@ -91,8 +91,9 @@ class _Judge:
         if workload.node_name is not None and any(use.claim.allocated is None for use in uses):
             self._unscheduled(document, workload, uses)
         elif uses:
-            verdict, devices = self._pod(uses, lambda node: self._fits(workload, node))
-            self._judged[document] = Judged(verdict, [], devices)
+            twice = self._named_twice(workload)
+            verdict, devices = self._pod(uses, lambda node: self._fits(workload, node), twice=bool(twice))
+            self._judged[document] = Judged(verdict, twice if verdict is Verdict.ERROR else [], devices)
         if self._waits_for_refused(workload):
             self._judged[document] = Judged(Verdict.PENDING)
 
@@ -106,6 +107,22 @@ class _Judge:
         remedy = "Leave nodeName out and select the node by its label: nodeSelector kubernetes.io/hostname."
         finding = codes.NODE_NAMED.at(f"{pod_spec_path(workload.kind)}.nodeName", message, remedy)
         self._judged[document] = Judged(Verdict.PENDING, [finding])
+
+    def _named_twice(self, workload: Workload) -> list[Finding]:
+        """Return the finding for a claim that a pod has under two names, as it cannot be reserved twice."""
+        names = set[str]()
+        for index, each in enumerate(workload.claims.resource_claims):
+            name = each.resource_claim_name
+            if name in names and (workload.metadata.namespace, name) in self._claims:
+                path = f"{pod_spec_path(workload.kind)}.resourceClaims[{index}].resourceClaimName"
+                message = (
+                    f"The scheduler fails the pod: it has the claim {name} under two names, and a claim can "
+                    "be reserved only once for a pod."
+                )
+                remedy = "Name the claim once; any number of the pod's containers can use it by that name."
+                return [codes.SCHEDULER_ERROR.at(path, message, remedy)]
+            names |= {name} if name is not None else set()
+        return []
 
     def _waits_for_refused(self, workload: Workload) -> bool:
         namespace = workload.metadata.namespace
@@ -142,8 +159,13 @@ class _Judge:
             for key, value in workload.node_selector.items()
         )
 
-    def _pod(self, uses: Sequence[_Use], node_fits: Callable[[Node], bool]) -> tuple[Verdict, list[str]]:
-        """Ask for one pod's claims together, and take down what comes of it for each of them."""
+    def _pod(
+        self, uses: Sequence[_Use], node_fits: Callable[[Node], bool], *, twice: bool = False
+    ) -> tuple[Verdict, list[str]]:
+        """Ask for one pod's claims together, and take down what comes of it for each of them.
+
+        `twice`: it names a claim twice, which fails it when it would be bound to its node.
+        """
         inventory = self._world.inventory
         # A claim that another pod of the documents got holds its devices.
         got = [
@@ -157,6 +179,10 @@ class _Judge:
             inventory = replace(inventory, claims=[*inventory.claims, *got])
         outcome = allocate([use.claim for use in uses], inventory, self._world.target, node_fits)
         match outcome:
+            case Allocated() if twice:
+                for use in uses:
+                    self._of(use, Verdict.ERROR)
+                return Verdict.ERROR, []
             case Allocated():
                 return Verdict.ALLOCATED, self._allocated(uses, outcome)
             case Unsatisfied():

@@ -109,6 +109,22 @@ def test_a_shared_claim_is_allocated_once_and_holds_its_second_pod_to_its_node()
     assert said["Pod/second"].verdict is Verdict.PENDING
 
 
+def test_a_claim_cannot_be_reserved_twice_for_one_pod() -> None:
+    twice = pod("twice", "resourceClaimName: a", "resourceClaimName: a")
+    said = checked(claim("a"), twice)
+    assert said["ResourceClaim/a"].verdict is Verdict.ERROR
+    assert said["Pod/twice"].verdict is Verdict.ERROR
+    assert [(each.code, each.path) for each in said["Pod/twice"].findings] == [
+        ("DRA204", "spec.resourceClaims[1].resourceClaimName")
+    ]
+    # The scheduler looks for devices first.
+    assert checked(claim("a", 5), twice)["Pod/twice"].verdict is Verdict.PENDING
+    assert checked(twice)["Pod/twice"].verdict is Verdict.ACCEPTED
+    templates = pod("twice", "resourceClaimTemplateName: a", "resourceClaimTemplateName: a")
+    said = checked(claim("a", kind="ResourceClaimTemplate"), templates)
+    assert said["Pod/twice"].verdict is Verdict.ALLOCATED
+
+
 def test_a_pod_with_a_node_selector_gets_devices_of_that_node() -> None:
     said = checked(claim(), pod("p", "resourceClaimName: gpu", node="n2"))
     assert said["ResourceClaim/gpu"].devices == ["n2/gpu-0 (gpu)"]
