@@ -1,15 +1,21 @@
 """The rules for `metadata`.
 
-Source: `k8s.io/apimachinery/pkg/api/validation/objectmeta.go`, Kubernetes 1.37.2.
+Source: `k8s.io/apimachinery/pkg/api/validation/objectmeta.go` and `pkg/apis/core/validation`, Kubernetes
+1.37.2.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from dra import codes
 from dra.validation import names, wire
-from dra.validation.problem import Problem, forbidden, invalid_each, required, too_long
+from dra.validation.problem import Problem, forbidden, invalid, invalid_each, required, too_long
 
 _MAX_ANNOTATIONS = 256 * 1024
 _NAME_REMEDY = "Give the object a name under metadata.name."
+
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+_FINALIZER_REMEDY = "Write the domain of whoever takes it away in front: example.com/name."
+_OWNER_REMEDY = "Write the owner's apiVersion, kind, name and uid, or leave ownerReferences out."
 
 _ONLY_LABELS = "Take it out: a template's metadata has labels and annotations, nothing else."
 
@@ -35,8 +41,13 @@ def metadata(
         yield from invalid_each(f"{path}.namespace", meta.namespace, wrong, names.LABEL_REMEDY)
     yield from _labels(meta.labels, f"{path}.labels")
     yield from _annotations(meta.annotations, f"{path}.annotations")
+    yield from _owners(meta.owner_references or (), f"{path}.ownerReferences")
     for finalizer in meta.finalizers:
         yield from names.key(f"{path}.finalizers", finalizer)
+    for index, finalizer in enumerate(meta.finalizers):
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"{path}.finalizers[{index}]", finalizer, detail, _FINALIZER_REMEDY, codes.NAME)
 
 
 def template_metadata(meta: wire.ObjectMeta, path: str) -> Iterator[Problem]:
@@ -59,6 +70,28 @@ def template_metadata(meta: wire.ObjectMeta, path: str) -> Iterator[Problem]:
     ):
         if given:
             yield forbidden(f"{path}.{field}", "cannot be set", _ONLY_LABELS)
+
+
+def _owners(owners: Sequence[wire.OwnerReference], path: str) -> Iterator[Problem]:
+    for index, owner in enumerate(owners):
+        at, version = f"{path}[{index}]", owner.api_version
+        given = {"apiVersion": version, "kind": owner.kind, "name": owner.name, "uid": owner.uid}
+        for field, value in given.items():
+            if not value:
+                yield required(f"{at}.{field}", _OWNER_REMEDY, "must not be empty")
+        if version.count("/") > 1 or version.endswith("/"):
+            detail = "must be <group>/<version> or <version>"
+            yield invalid(f"{at}.apiVersion", version, detail, _OWNER_REMEDY)
+        if version == "v1" and owner.kind == "Event":
+            detail = "/v1, Kind=Event is disallowed from being an owner"
+            yield invalid(at, given, detail, "Name another owner, or leave ownerReferences out.")
+    controllers = [f"{owner.kind}/{owner.name}" for owner in owners if owner.controller]
+    for other in controllers[1:]:
+        detail = (
+            'Only one reference can have Controller set to true. Found "true" in references for '
+            f"{controllers[0]} and {other}"
+        )
+        yield invalid(path, controllers, detail, "Set controller: true for one owner only.")
 
 
 def _labels(labels: Mapping[str, str], path: str) -> Iterator[Problem]:

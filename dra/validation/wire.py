@@ -26,7 +26,13 @@ class Wire(Model):
 class OwnerReference(Wire):
     """Who an object belongs to."""
 
-    unread = frozenset({"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"})
+    unread = frozenset({"blockOwnerDeletion"})
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
 
 
 class ObjectMeta(Wire):

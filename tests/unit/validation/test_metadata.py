@@ -14,6 +14,7 @@ VALUE_FORM = (
     "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
     "for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u"}
 REFUSED: list[tuple[Document, str]] = [
     (named(), "metadata.name: Required value: name or generateName is required"),
     (named(name="A_b"), f'metadata.name: Invalid value: "A_b": {SUBDOMAIN}'),
@@ -52,13 +53,45 @@ REFUSED: list[tuple[Document, str]] = [
         "metadata.annotations: Too long: may not be more than 262144 bytes",
     ),
     (named(name="x", finalizers=["-"]), f'metadata.finalizers: Invalid value: "-": {KEY_FORM}'),
+    (
+        named(name="x", finalizers=["orphan", "a"]),
+        (
+            'metadata.finalizers[1]: Invalid value: "a": name is neither a standard finalizer name nor is it '
+            "fully qualified"
+        ),
+    ),
+    (
+        named(name="x", ownerReferences=[OWNER, OWNER | {"uid": ""}]),
+        "metadata.ownerReferences[1].uid: Required value: must not be empty",
+    ),
+    (
+        named(name="x", ownerReferences=[OWNER | {"apiVersion": "a/b/c"}]),
+        (
+            'metadata.ownerReferences[0].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or '
+            "<version>"
+        ),
+    ),
 ]
 ACCEPTED: list[Document] = [
     named(generateName="a-"),
     named(generateName="a", annotations={"A.b/K": "any text, \n whatever"}),
     named(name="a.b", labels={"a.b/k": "", "k": "V.1_2"}, finalizers=["a.b/c"]),
     named("DeviceClass", name="a", namespace="ignored"),
+    named(name="x", ownerReferences=[OWNER | {"controller": True}, OWNER]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("owners", "expected"),
+    [
+        ([{"controller": True}, {"controller": True}], "Only one reference can have Controller set to true."),
+        ([{"apiVersion": "v1", "kind": "Event"}], "/v1, Kind=Event is disallowed from being an owner"),
+    ],
+)
+def test_not_every_owner_is_let_in(owners: list[Document], expected: str) -> None:
+    (problem,) = problems(named(name="x", ownerReferences=[OWNER | owner for owner in owners]))
+    assert problem.startswith("metadata.ownerReferences")
+    assert expected in problem
 
 
 @pytest.mark.parametrize(("document", "expected"), REFUSED)
