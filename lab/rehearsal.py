@@ -47,9 +47,11 @@ _OF_ONE_THAT_IS = (
     "generation",
     "creationTimestamp",
     "managedFields",
-    "ownerReferences",
 )
 """What the API server has added to an object that somebody wrote down with `kubectl get`."""
+
+_BY_OTHERS = ("finalizers", "ownerReferences")
+"""By these an object stays, or goes, when others say so, who are not there."""
 
 _PAST_THE_SCHEDULER = "the pod's nodeName goes past the scheduler, and nobody else allocates its claims"
 
@@ -138,6 +140,16 @@ class _Rehearsal:
                 for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
                     if namespace_of(document) == namespace:
                         self._refuse(index, refused)
+        placed = self._place()
+        for index, document in enumerate(self._documents):
+            if index not in self._outcomes and index not in placed and document["kind"] != "Namespace":
+                self._create(index, _without_others(document), dry=True)
+
+    def _place(self) -> list[int]:
+        """Make the cluster have the inventory and the documents that belong to it; return their indices."""
+        for index, document in self._accepted([*CLUSTER_WIDE, *CLAIMS]):
+            if _mortal(document) != document:
+                self._create(index, document, dry=True)
         placed = [
             index
             for index, document in self._accepted([*CLUSTER_WIDE, *CLAIMS])
@@ -145,14 +157,16 @@ class _Rehearsal:
         ]
         own_claims = {item(document) for _, document in self._accepted(CLAIMS)}
         inventory = [each for each in self._inventory or () if item(each) not in own_claims]
-        refusals = self._trials.place([*(self._documents[index] for index in placed), *inventory])
+        wanted = [*(_mortal(self._documents[index]) for index in placed), *inventory]
+        refusals = self._trials.place(wanted)
         for place, refused in refusals.items():
             if place >= len(placed):
                 raise refused
             self._refuse(placed[place], refused)
-        for index, document in self._accepted([*CLAIMS, *_TEMPLATES]):
-            if index not in placed:
-                self._create(index, _without_others(document), dry=True)
+        taken = [each for place, each in enumerate(wanted) if place not in refusals]
+        if implied := _implied_nodes(taken):
+            self._trials.place([*taken, *implied])
+        return placed
 
     def _create(self, index: int, document: Mapping[str, Any], *, dry: bool = False) -> None:
         api = self._trials.api
@@ -191,11 +205,11 @@ class _Rehearsal:
         }
 
     def _try(self, user: _User) -> None:
-        if user.pod["spec"].get("nodeName"):
+        if user.pod["spec"].get("nodeName") and not all(map(self._holds, user.claims.values())):
             answer = Tried(Verdict.PENDING, _PAST_THE_SCHEDULER)
         else:
             try:
-                answer = self._trials.try_pod(user.pod, self._in_turn(user))
+                answer = self._trials.try_pod(_for_the_scheduler(user.pod), self._in_turn(user))
             except RefusedError as refused:
                 for index in user.claims.values() if user.document is None else [user.document]:
                     self._refuse(index, refused)
@@ -207,6 +221,10 @@ class _Rehearsal:
             if own_name in answer.allocations and self._documents[index]["kind"] == "ResourceClaim":
                 self._held[index] = answer.allocations[own_name]
 
+    def _holds(self, index: int) -> bool:
+        document = self._documents[index]
+        return index in self._held or (document["kind"] == "ResourceClaim" and not _is_made_in_turn(document))
+
     def _note(self, index: int, answer: Tried, devices: Sequence[str]) -> None:
         """Take down what a trial means for a document, which has the worst verdict of all its pods."""
         outcome = Outcome(answer.verdict, answer.message, devices=devices)
@@ -216,7 +234,7 @@ class _Rehearsal:
 
     def _in_turn(self, user: _User) -> list[Mapping[str, Any]]:
         """Return the claims to make for a pod, each once."""
-        claims = {index: dict(self._documents[index]) for index in user.claims.values()}
+        claims = {index: dict(_mortal(self._documents[index])) for index in user.claims.values()}
         in_turn = {index: claim for index, claim in claims.items() if _is_made_in_turn(claim)}
         for index, claim in in_turn.items():
             claim.pop("status", None)
@@ -229,10 +247,35 @@ def _new(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a document as it is for an object that is not there yet, with a name if it has to have one."""
     if not (metadata := part_of(document, "metadata")):
         return document
+    if document["kind"] == "Node" and (spec := part_of(document, "spec")):
+        # As of an inventory's nodes, and as in the checker, they do not count.
+        document = {**document, "spec": {key: value for key, value in spec.items() if key != "taints"}}
     kept = {key: value for key, value in metadata.items() if key not in _OF_ONE_THAT_IS}
     if not metadata.get("name") and metadata.get("generateName"):
         kept["name"] = f"{metadata['generateName']}xxxxx"
     return {**document, "metadata": kept}
+
+
+def _mortal(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a document whose object stays until it is deleted, and is gone then."""
+    if not (metadata := part_of(document, "metadata")):
+        return document
+    return {**document, "metadata": {key: value for key, value in metadata.items() if key not in _BY_OTHERS}}
+
+
+def _implied_nodes(documents: Documents) -> list[Json]:
+    """Return the nodes that only their slices name. They have the label that every node has."""
+    known = {name_of(each) for each in documents if each["kind"] == "Node"}
+    named = [part_of(each, "spec").get("nodeName") for each in documents if each["kind"] == "ResourceSlice"]
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        }
+        for name in dict.fromkeys(named)
+        if name and name not in known
+    ]
 
 
 def _is_made_in_turn(document: Mapping[str, Any]) -> bool:
@@ -269,10 +312,21 @@ def _lone_pod(document: Mapping[str, Any]) -> dict[str, Any]:
         kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
         metadata = {**kept, "name": name_of(document), "namespace": namespace_of(document)}
     whole: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
-    pod = copy.deepcopy(dict(_without_others(whole)))
+    pod = copy.deepcopy(dict(_mortal(_without_others(whole))))
     for volume in pod["spec"].get("volumes") or ():
         if {"persistentVolumeClaim", "ephemeral"} & volume.keys():
             name = volume["name"]
             volume.clear()
             volume |= {"name": name, "emptyDir": {}}
     return pod
+
+
+def _for_the_scheduler(pod: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a pod that names its node as one that can run on no other, so that the scheduler tells."""
+    if not (node := pod["spec"].get("nodeName")):
+        return pod
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    there = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": there}}
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {**pod, "spec": {**spec, "affinity": affinity}}

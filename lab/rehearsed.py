@@ -12,7 +12,7 @@ from dra.model import Model
 from dra.objects import DeviceClass, DeviceTaintRule, Node, ObjectMeta, ResourceClaim, ResourceSlice
 from dra.schedule import scheduler_failure
 from dra.validation import Admission, admit
-from lab.api import CLUSTER_WIDE, Json, RefusedError, namespace_of, part_of
+from lab.api import CLUSTER_WIDE, Json, RefusedError, name_of, namespace_of, part_of
 from lab.rehearsal import CLAIMS, Outcome, rehearse
 from lab.trial import trials_beside
 
@@ -44,11 +44,14 @@ def rehearse_documents(
         for index, document in enumerate(documents)
         if isinstance(document, Document) and (admission := admit(document.value, _TARGET)) is not None
     }
-    # What is no YAML to the API server, such as a key given twice, is not sent.
-    sent = [index for index, (document, _) in subjects.items() if not document.findings]
-    outcomes = dict.fromkeys(subjects, Outcome(Verdict.REJECTED))
+    # What kubectl refuses by itself, such as a key given twice or no kind, is not sent.
+    outcomes = {
+        index: Outcome(Verdict.REJECTED, next((each.message for each in admission.problems), ""))
+        for index, (_, admission) in subjects.items()
+    }
+    sent = [index for index, (document, _) in subjects.items() if _can_be_sent(document)]
     if sent:
-        values = [subjects[index][0].value for index in sent]
+        values = _in_their_namespaces([subjects[index][0] for index in sent])
         outcomes |= zip(sent, _rehearse(values, inventory, namespaces, repo), strict=True)
     checked = [
         document if isinstance(document, Checked) else _checked(*subjects[index], outcomes[index])
@@ -57,6 +60,27 @@ def rehearse_documents(
     ]
     # Nodes and namespaces are read for the others' sake.
     return [each for each in checked if each.findings or each.kind not in ("Node", "Namespace")]
+
+
+def _can_be_sent(document: Document) -> bool:
+    return not document.findings and bool(document.value.get("apiVersion") and document.value.get("kind"))
+
+
+def _in_their_namespaces(documents: Sequence[Document]) -> list[Mapping[str, object]]:
+    """Return the objects; those that name no namespace are in the one that their file makes (ADR 7)."""
+    made: dict[str, set[str]] = {}
+    for each in documents:
+        if each.value["kind"] == "Namespace":
+            made.setdefault(each.file, set()).add(name_of(each.value))
+    values: list[Mapping[str, object]] = []
+    for each in documents:
+        metadata, beside = part_of(each.value, "metadata"), made.get(each.file, set())
+        is_in_it = metadata and "namespace" not in metadata and each.value["kind"] not in CLUSTER_WIDE
+        if is_in_it and len(beside) == 1:
+            values.append({**each.value, "metadata": {**metadata, "namespace": next(iter(beside))}})
+        else:
+            values.append(each.value)
+    return values
 
 
 def _rehearse(
@@ -80,12 +104,7 @@ def _rehearse(
 
 def inventory_documents(inventory: Inventory) -> Iterator[Json]:
     """Yield the objects of an inventory as documents."""
-    nodes = {node.metadata.name: node for node in inventory.nodes}
-    for each in inventory.slices:
-        if (name := each.spec.node_name) and name not in nodes:
-            # It has the label that every node has.
-            nodes[name] = Node(metadata=ObjectMeta(name=name, labels={"kubernetes.io/hostname": name}))
-    for node in nodes.values():
+    for node in inventory.nodes:
         spec = {"unschedulable": node.unschedulable}
         yield {**_object("v1", node.metadata, node, spec), "status": {"allocatable": dict(node.allocatable)}}
     for each in (*inventory.classes, *inventory.slices, *inventory.taint_rules):

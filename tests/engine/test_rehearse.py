@@ -135,6 +135,53 @@ def test_pods_do_not_compete(trials: Trials) -> None:
     assert verdicts(both) == ["allocated", "allocated", "pending"]
 
 
+def test_a_slice_stands_for_its_node_wherever_it_is_from(trials: Trials) -> None:
+    expected = ["accepted", "accepted", "allocated"]
+    assert verdicts(ask(trials, [CLASS, gpus("one", 2), claim("a", 2)], [])) == expected
+    assert verdicts(ask(trials, [claim("a", 2)], [CLASS, gpus("one", 2)])) == expected[2:]
+    wrong = gpus("one", 2).replace("nodeName: one", "nodeName: One_1")
+    assert verdicts(ask(trials, [wrong, claim("a", 2)], SMALL)) == ["rejected", "allocated"]
+
+
+def test_taints_of_nodes_do_not_count(trials: Trials) -> None:
+    tainted = node("two") + "spec: {taints: [{key: gpus, effect: NoSchedule}]}"
+    assert verdicts(ask(trials, [tainted, gpus("two", 4), claim("a", 4)], SMALL))[2] == "allocated"
+
+
+def test_what_others_have_to_take_away_is_judged_and_does_not_stay(trials: Trials) -> None:
+    kept, wrong = "{name: a, finalizers: [example.com/x]}", "{name: b, finalizers: [x]}"
+    documents = [claim("a"), claim("b"), pod("p", "resourceClaimName: a")]
+    for name, metadata in (("a", kept), ("b", wrong), ("p", kept)):
+        documents = [
+            each.replace(f"metadata: {{name: {name}}}", f"metadata: {metadata}") for each in documents
+        ]
+    assert verdicts(ask(trials, documents, SMALL)) == ["allocated", "rejected", "allocated"]
+    assert verdicts(ask(trials, documents, SMALL)) == ["allocated", "rejected", "allocated"]
+
+
+def test_a_kind_that_there_is_not_is_rejected(trials: Trials) -> None:
+    assert verdicts(ask(trials, [claim("a", kind="resourceclaim")], SMALL)) == ["rejected"]
+
+
+def test_a_pod_that_names_its_node_can_share_a_claim_there(trials: Trials) -> None:
+    inventory = [*SMALL, node("two"), gpus("two", 2)]
+    shared = [
+        claim("a"),
+        pod("p", "resourceClaimName: a", "nodeSelector: {kubernetes.io/hostname: one}"),
+        pod("q", "resourceClaimName: a", "nodeName: one"),
+    ]
+    assert verdicts(ask(trials, shared, inventory)) == ["allocated"] * 3
+    apart = [*shared[:2], pod("q", "resourceClaimName: a", "nodeName: two")]
+    assert verdicts(ask(trials, apart, inventory)) == ["pending", "allocated", "pending"]
+
+
+def test_a_claim_cannot_be_reserved_twice_for_one_pod(trials: Trials) -> None:
+    twice = pod("p", "resourceClaimName: a").replace(
+        "resourceClaims: [", "resourceClaims: [{name: h, resourceClaimName: a}, "
+    )
+    assert verdicts(ask(trials, [claim("a"), twice], SMALL)) == ["error", "error"]
+
+
 def test_the_pods_of_a_shared_claim_get_the_same_devices(trials: Trials) -> None:
     inventory = [*SMALL, node("two"), gpus("two", 2)]
     on = "nodeSelector: {{kubernetes.io/hostname: {}}}"
@@ -256,7 +303,7 @@ spec: {deviceSelector: {driver: example.com}, taint: {key: broken, effect: NoSch
         "no class": SMALL[1:],
         "another class": [other, *SMALL[1:]],
         "fewer devices": [CLASS, node("one"), gpus("one", 1)],
-        "another node": [CLASS, node("two"), gpus("one", 2)],
+        "another node": [CLASS, node("two"), gpus("two", 1)],
     }
     for _ in range(3):
         for change, inventory in changes.items():
@@ -292,6 +339,11 @@ def test_the_command_says_what_came_of_it_and_leaves_nothing(checkout: Checkout)
     assert finding["code"] == "DRA203"
     assert "adding 33 devices exceeds the claim limit of 32" in finding["message"]
     assert left(checkout) == []
+
+
+def test_what_names_no_namespace_is_in_the_one_that_its_file_makes(checkout: Checkout) -> None:
+    done = checkout.run(*write_case(checkout, "admin_labelled"))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def started(checkout: Checkout, until: str) -> subprocess.Popen[str]:

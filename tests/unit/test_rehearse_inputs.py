@@ -103,20 +103,13 @@ def test_an_inventory_as_documents_is_the_same_inventory() -> None:
     }
 
 
-def test_a_slice_alone_stands_for_its_node() -> None:
-    pools = [GpuPool(name="a", product="NVIDIA T4", count=2, nodes=["one"], mechanism=Mechanism.CLAIMED)]
-    made = list(inventory_documents(Inventory(slices=Inventory.of_pools(pools).slices)))
-    assert [(document["kind"], document["metadata"]["name"]) for document in made] == [
-        ("Node", "one"),
-        ("ResourceSlice", "kwok-one-gpu"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
         ("kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\n", 0, "Nothing about DRA was found."),
         ("{", 2, "DRA001"),
+        ("apiVersion: resource.k8s.io/v1\n", 1, "kind not set"),
+        ("kind: ResourceClaim\n", 1, "apiVersion not set"),
         ("kind: ResourceClaim\nkind: ResourceClaim\napiVersion: resource.k8s.io/v1\n", 1, "DRA002"),
     ],
 )
