@@ -55,6 +55,18 @@ class LabConfig(Model):
             raise ValueError("Part A of the lesson needs a pool of mechanism `counted`")
         return self
 
+    @model_validator(mode="after")
+    def _only_an_existing_cluster_has_a_kubeconfig_of_its_own(self) -> Self:
+        # The context would be looked for in the kubeconfig that the lab makes, and nothing be reached.
+        own = {"lab:kubeconfig": self.kubeconfig, "lab:context": self.context}
+        given = [key for key, value in own.items() if value]
+        if given and self.cluster is not ClusterKind.EXISTING:
+            raise ValueError(
+                f"only where lab:cluster is `existing` can {' and '.join(given)} be set,"
+                f" and it is `{self.cluster.value}`; `pulumi config rm` takes back what is too much"
+            )
+        return self
+
     @field_validator("lessons")
     @classmethod
     def _lessons_are_known(cls, lessons: Sequence[str]) -> Sequence[str]:
@@ -135,7 +147,8 @@ def sentences(error: ValidationError) -> list[str]:
         if mistake["type"] == "extra_forbidden":
             known = ", ".join(sorted(field.alias or name for name, field in LabConfig.model_fields.items()))
             message = "there is no such key" + (f"; the keys are {known}" if len(mistake["loc"]) == 1 else "")
-        value = "" if mistake["type"] == "missing" else f" (it is {mistake['input']!r:.200})"
+        # Of what several keys together have wrong, the message says the values: the input is all of it.
+        value = "" if isinstance(mistake["input"], dict) else f" (it is {mistake['input']!r:.200})"
         lines.append(f"  {f'lab:{key}' if key else 'lab'}: {message}{value}.")
     return lines
 

@@ -81,7 +81,7 @@ def test_a_lesson_can_be_added_for_one_run(monkeypatch: pytest.MonkeyPatch) -> N
         ({"pools": [{**POOL, "count": "4"}]}, ["lab:pools.0.count:", "a valid integer", "'4'"]),
         (
             {"pools": [{**POOL, "numaNodes": 3}]},
-            ["lab:pools.0:", "4 GPUs do not share out evenly over 3 NUMA nodes", "'numaNodes': 3"],
+            ["lab:pools.0:", "4 GPUs do not share out evenly over 3 NUMA nodes."],
         ),
         ({"pools": [{**POOL, "memory": "40G"}]}, ["lab:pools.0.memory:", "(Mi|Gi)", "'40G'"]),
         ({"pools": [{**POOL, "mechanism": "both"}]}, ["lab:pools.0.mechanism:", "'claimed'", "'both'"]),
@@ -96,7 +96,21 @@ def test_a_lesson_can_be_added_for_one_run(monkeypatch: pytest.MonkeyPatch) -> N
             {"pools": [POOL, {**OTHER, "name": "default"}]},
             ["lab:pools:", "each pool can be named once, but default is named again"],
         ),
-        ({"pools": [{**POOL, "mechanism": "claimed"}]}, ["lab:", "needs a pool of mechanism `counted`"]),
+        (
+            {"pools": [{**POOL, "mechanism": "claimed"}]},
+            ["lab: Part A", "needs a pool of mechanism `counted`."],
+        ),
+        (
+            {"context": "mine"},
+            [
+                "lab: only where lab:cluster is `existing` can lab:context be set, and it is `embedded`;",
+                "pulumi config rm",
+            ],
+        ),
+        (
+            {"kubeconfig": "~/mine", "context": "mine", "cluster": "kind"},
+            ["lab: only", "can lab:kubeconfig and lab:context be set, and it is `kind`"],
+        ),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(values: dict[str, Any], sentence: list[str]) -> None:
@@ -133,14 +147,14 @@ def test_the_stack_s_values_are_read_from_text() -> None:
             "lab:pools": json.dumps([POOL]),
             "lab:draDriver": "false",
             "lab:timeScale": "60",
-            "lab:context": "[not JSON",
+            "lab:operatorChart": "[not JSON",
             "other:key": "not ours",
         }
     )
     assert config.pools[0].count == 4
     assert config.dra_driver is False
     assert config.time_scale == 60
-    assert config.context == "[not JSON"
+    assert config.operator_chart == "[not JSON"
 
 
 def test_a_misspelt_key_of_the_stack_is_noticed() -> None:
