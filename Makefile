@@ -1,7 +1,7 @@
 # The lab's commands. `make help` lists them.
 SHELL := /bin/sh
 PYTHON ?= python3
-STACK ?= dev
+STACK ?= $(or $(LAB_STACK),dev)
 RUN := .venv/bin/python
 .DEFAULT_GOAL := help
 .PHONY: help up down report shell tools check types test unit engine bench format clean

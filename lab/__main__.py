@@ -21,7 +21,7 @@ from lab.check import check
 from lab.recovery import holder, release_stale_lock, stop_orphaned_plugins, was_interrupted
 from lab.rehearse import rehearse
 from lab.report import closing, table
-from toolchain.environment import lab_environment
+from toolchain.environment import DEFAULT_STACK, lab_environment
 
 REPO = Path(__file__).resolve().parent.parent
 NARROWEST = 100
@@ -114,7 +114,7 @@ def report(stack: Stack = "dev") -> None:
     """Show what the last `up` observed; exit 1 if a step came out otherwise than expected."""
     seen = outcomes(stack)
     if not seen:
-        typer.echo(f"stack {stack} has observed nothing yet; run `make up` first", err=True)
+        typer.echo(f"stack {stack} has observed nothing yet; run `{_make_up(stack)}` first", err=True)
         raise typer.Exit(1)
     _show(closing(seen))
 
@@ -130,11 +130,11 @@ def lessons() -> None:
 def run(lesson: Lesson, stack: Stack = "dev") -> None:
     """Run one lesson from its start on the stack's cluster, and show what was expected and observed."""
     if not outcomes(stack):
-        typer.echo(f"stack {stack} is not up; run `make up` first", err=True)
+        typer.echo(f"stack {stack} is not up; run `{_make_up(stack)}` first", err=True)
         raise typer.Exit(1)
     state = _ready(stack)
     if was_interrupted(state):
-        typer.echo(f"the last run on stack {stack} was interrupted; run `make up` first", err=True)
+        typer.echo(f"the last run on stack {stack} was interrupted; run `{_make_up(stack)}` first", err=True)
         raise typer.Exit(1)
     if before := below(json.loads(state), lesson):
         targets = [word for urn in before for word in ("--target", urn)]
@@ -148,6 +148,11 @@ def run(lesson: Lesson, stack: Stack = "dev") -> None:
     # What is not as expected of another lesson is not this one's failure.
     if done.returncode and all(outcome.ok for outcome in seen):
         raise typer.Exit(done.returncode)
+
+
+def _make_up(stack: str) -> str:
+    """Return the command that brings a stack up."""
+    return "make up" if stack == DEFAULT_STACK else f"STACK={stack} make up"
 
 
 def below(state: Mapping[str, Any], lesson: str) -> list[str]:

@@ -56,6 +56,8 @@ def lab_environment(repo: Path, stack: str | None = None) -> dict[str, str]:
         | {
             "PATH": os.pathsep.join(first + [folder for folder in old if folder not in first]),
             "KUBECONFIG": str(kubeconfig(repo, chosen)),
+            # In a shell of a stack, `make` and `python -m lab` are at the stack that kubectl is at.
+            "LAB_STACK": chosen,
         }
     )
 

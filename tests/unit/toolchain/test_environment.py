@@ -13,6 +13,7 @@ import pytest
 from toolchain.cache import cache_root
 from toolchain.environment import env_text, lab_environment, lab_variables, prepare
 
+REPO = Path(__file__).resolve().parents[3]
 SHELLS = [shell for shell in ("bash", "dash", "sh") if shutil.which(shell)]
 DUMP = "import json, os; print(json.dumps(dict(os.environ)))"
 
@@ -53,7 +54,28 @@ def test_the_stack_can_be_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     kubeconfig = f"{tmp_path}/.lab/ci/kubeconfig"
     assert sourced(shell, tmp_path, dict(os.environ))["KUBECONFIG"] == kubeconfig
     assert lab_environment(tmp_path)["KUBECONFIG"] == kubeconfig
-    assert lab_environment(tmp_path, "other")["KUBECONFIG"] == f"{tmp_path}/.lab/other/kubeconfig"
+    assert lab_environment(tmp_path)["LAB_STACK"] == "ci"
+    other = lab_environment(tmp_path, "other")
+    assert other["KUBECONFIG"] == f"{tmp_path}/.lab/other/kubeconfig"
+    assert other["LAB_STACK"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("variables", "stack"),
+    [({}, "dev"), ({"LAB_STACK": "ci"}, "ci"), ({"LAB_STACK": "ci", "STACK": "lesson"}, "lesson")],
+)
+def test_make_is_at_the_stack_that_the_shell_is_at(variables: dict[str, str], stack: str) -> None:
+    environ = {key: value for key, value in os.environ.items() if key not in {"STACK", "LAB_STACK"}}
+    out = subprocess.run(
+        ["make", "--dry-run", "report"],  # noqa: S607 - found on PATH
+        cwd=REPO,
+        env=environ | variables,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=10,
+    )
+    assert out.stdout.rstrip().endswith(f"-m lab report --stack {stack}")
 
 
 def test_the_lab_s_folder_is_for_its_owner_only(tmp_path: Path) -> None:
