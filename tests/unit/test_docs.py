@@ -13,6 +13,8 @@ import yaml
 from pydantic import TypeAdapter
 
 from components.expectation import Outcome
+from components.lessons.course import COURSE
+from components.pods import LESSON_LABEL
 from dra.pool import GpuPool
 from dra.product import PRODUCTS
 from lab.report import text
@@ -58,6 +60,17 @@ def test_what_the_checker_says_of_the_example() -> None:
     )
     assert said.returncode == 1, said.stderr
     assert lines(block(README, "check").replace("```text", "").replace("```", "")) == lines(said.stdout)
+
+
+def test_the_course_s_pod_can_run_where_its_lesson_s_pods_do() -> None:
+    course = (REPO / "docs" / "lessons" / "README.md").read_text()
+    shown = re.search(r"<<'EOF'\n(.*?)^EOF$", course, re.DOTALL | re.MULTILINE)
+    assert shown is not None
+    pod = yaml.safe_load(shown[1])
+    lesson = pod["metadata"]["namespace"]
+    assert lesson in COURSE
+    assert pod["spec"]["nodeSelector"] == {LESSON_LABEL: lesson}
+    assert pod["spec"]["tolerations"] == [{"key": LESSON_LABEL, "operator": "Exists"}]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
