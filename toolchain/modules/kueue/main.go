@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -103,7 +104,11 @@ func run(ctx context.Context, resource, class string) error {
 		return err
 	}
 	kubeConfig := ctrl.GetConfigOrDie()
-	if err := install(ctx, scheme); err != nil {
+	discoveryClient, err := discovery.NewDiscoveryClientForConfig(kubeConfig)
+	if err != nil {
+		return err
+	}
+	if err := install(ctx, scheme, discoveryClient); err != nil {
 		return err
 	}
 	mgr, err := ctrl.NewManager(kubeConfig, ctrl.Options{
@@ -126,10 +131,6 @@ func run(ctx context.Context, resource, class string) error {
 	}
 	enabled := jobframework.WithEnabledFrameworks(cfg.Integrations.Frameworks)
 	if err := jobframework.SetupIndexes(ctx, mgr.GetFieldIndexer(), enabled); err != nil {
-		return err
-	}
-	discoveryClient, err := discovery.NewDiscoveryClientForConfig(kubeConfig)
-	if err != nil {
 		return err
 	}
 	server := kubeversion.NewServerVersionFetcher(discoveryClient)
@@ -156,8 +157,8 @@ func run(ctx context.Context, resource, class string) error {
 	return mgr.Start(ctx)
 }
 
-// install makes Kueue's CustomResourceDefinitions where they are not there yet.
-func install(ctx context.Context, scheme *runtime.Scheme) error {
+// install makes Kueue's CustomResourceDefinitions where they are not there yet, and waits until they are served.
+func install(ctx context.Context, scheme *runtime.Scheme, served discovery.ServerResourcesInterface) error {
 	api, err := client.New(ctrl.GetConfigOrDie(), client.Options{Scheme: scheme})
 	if err != nil {
 		return err
@@ -182,13 +183,30 @@ func install(ctx context.Context, scheme *runtime.Scheme) error {
 			if err := api.Get(ctx, client.ObjectKeyFromObject(&crd), &crd); err != nil {
 				return false, err
 			}
-			return helpers.IsCRDConditionTrue(&crd, apiextensions.Established), nil
+			return helpers.IsCRDConditionTrue(&crd, apiextensions.Established) && discovered(&crd, served), nil
 		}
 		if err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, established); err != nil {
-			return err
+			return fmt.Errorf("%s is not served: %w", crd.Name, err)
 		}
 	}
 	return nil
+}
+
+// discovered tells whether all versions of a kind are in the API server's discovery, which is later than the
+// condition Established says; the controllers end where they do not find them there.
+func discovered(crd *apiextensions.CustomResourceDefinition, served discovery.ServerResourcesInterface) bool {
+	for _, version := range crd.Spec.Versions {
+		if !version.Served {
+			continue
+		}
+		list, err := served.ServerResourcesForGroupVersion(crd.Spec.Group + "/" + version.Name)
+		if err != nil || !slices.ContainsFunc(list.APIResources, func(one metav1.APIResource) bool {
+			return one.Name == crd.Spec.Names.Plural
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 func mapping(resource, class string) configapi.DeviceClassMapping {
