@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -56,11 +57,16 @@ def pulumi(
     stack: str, *arguments: str, capture: bool = False, stdin: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the lab's pulumi on a stack; its output goes to the terminal unless captured."""
-    with _interrupted_in_good_order():
+    environment = lab_environment(REPO, stack)
+    # The plugin kubernetes leaves a kubeconfig, with the cluster's key, in the folder for temporary files.
+    with (
+        tempfile.TemporaryDirectory(prefix="tmp-", dir=REPO / ".lab") as folder,
+        _interrupted_in_good_order(),
+    ):
         return subprocess.run(  # noqa: S603 - the lab's own tool, no shell
             ["pulumi", *arguments, "--stack", stack, "--non-interactive"],  # noqa: S607 - found on the lab's PATH
             cwd=REPO,
-            env=lab_environment(REPO, stack),
+            env=environment | {"TMPDIR": folder},
             input=stdin,
             text=True,
             check=False,

@@ -105,6 +105,17 @@ def test_a_kubeconfig_that_was_deleted_is_back_after_up(checkout: Checkout) -> N
     checkout.bring("down", "lesson")
 
 
+def test_up_and_down_leave_no_temporary_file(
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    checkout.bring("up", "lesson")
+    checkout.bring("down", "lesson")
+    assert list(temporary.iterdir()) == []
+    assert list((checkout.path / ".lab").glob("tmp-*")) == []
+
+
 def test_up_says_which_label_a_node_without_gpus_has(checkout: Checkout) -> None:
     checkout.bring("up", "lesson")
     label = "run.ai/simulated-gpu-node-pool"
