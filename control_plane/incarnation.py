@@ -17,7 +17,7 @@ COMPONENTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-schedul
 KUEUE = "kueue"
 """Runs beside them where a stack has the lesson on queues."""
 
-SHARED = ("bin", "env", "pulumi", "rehearsals", "state")
+SHARED = ("bin", "env", "pulumi", "rehearsals", "state", "tmp")
 """What else is in .lab: taking such a stack down would take it along."""
 
 

@@ -150,6 +150,7 @@ def _start_kueue(folder: StackFolder) -> None:
     with (folder.cluster / "logs" / f"{KUEUE}.log").open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 - our own tool, no shell
             [str(_tool(KUEUE)), "--kubeconfig", str(kubeconfig)],
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -246,12 +247,17 @@ def _kubectl(folder: StackFolder, *arguments: str) -> str:
     return _run([str(_tool("kubectl")), *arguments], {"KUBECONFIG": str(folder.kubeconfig)})
 
 
-def _run(command: list[str], environment: Mapping[str, str], hopeless: Callable[[], str] = lambda: "") -> str:
-    """Run a tool and return what it wrote; end it as soon as `hopeless` says why it cannot succeed."""
+def _environment() -> dict[str, str]:
+    """Return the environment of the tools: what they start outlives a run of Pulumi, and its TMPDIR."""
     path = os.pathsep.join([str(REPO / ".lab" / "bin"), os.environ.get("PATH", os.defpath)])
+    return {key: value for key, value in os.environ.items() if key != "TMPDIR"} | {"PATH": path}
+
+
+def _run(command: list[str], environment: dict[str, str], hopeless: Callable[[], str] = lambda: "") -> str:
+    """Run a tool and return what it wrote; end it as soon as `hopeless` says why it cannot succeed."""
     with subprocess.Popen(  # noqa: S603 - our own tools, no shell
         command,
-        env={**os.environ, "PATH": path, **environment},
+        env=_environment() | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,12 +3,13 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import TypeAdapter
@@ -23,6 +24,9 @@ from lab.recovery import holder, release_stale_lock, stop_orphaned_plugins, was_
 from lab.rehearse import rehearse
 from lab.report import closing, table
 from toolchain.environment import DEFAULT_STACK, lab_environment
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 REPO = Path(__file__).resolve().parent.parent
 NARROWEST = 100
@@ -57,36 +61,47 @@ def pulumi(
     stack: str, *arguments: str, capture: bool = False, stdin: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the lab's pulumi on a stack; its output goes to the terminal unless captured."""
-    environment = lab_environment(REPO, stack)
-    # The plugin kubernetes leaves a kubeconfig, with the cluster's key, in the folder for temporary files.
-    with (
-        tempfile.TemporaryDirectory(prefix="tmp-", dir=REPO / ".lab") as folder,
-        _interrupted_in_good_order(),
-    ):
-        return subprocess.run(  # noqa: S603 - the lab's own tool, no shell
+    temporary = _temporary(stack)
+    temporary.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=temporary) as folder:
+        process = subprocess.Popen(  # noqa: S603 - the lab's own tool, no shell
             ["pulumi", *arguments, "--stack", stack, "--non-interactive"],  # noqa: S607 - found on the lab's PATH
             cwd=REPO,
-            env=environment | {"TMPDIR": folder},
-            input=stdin,
-            text=True,
-            check=False,
+            env=lab_environment(REPO, stack) | {"TMPDIR": folder},
+            stdin=None if stdin is None else subprocess.PIPE,
             stdout=subprocess.PIPE if capture else None,
             stderr=subprocess.PIPE if capture else None,
+            text=True,
         )
+        with _ended_in_good_order(process):
+            out, error = process.communicate(stdin)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, error)
+
+
+def _temporary(stack: str) -> Path:
+    """Return the folder for pulumi's temporary files; the plugin kubernetes leaves kubeconfigs with the key."""
+    return REPO / ".lab" / "tmp" / stack
 
 
 @contextlib.contextmanager
-def _interrupted_in_good_order() -> Generator[None]:
-    """Let pulumi end before Ctrl-C ends us: it gets the signal too, and finishes what it has begun.
+def _ended_in_good_order(process: subprocess.Popen[str]) -> Generator[None]:
+    """Let pulumi finish what it has begun before a signal ends us.
 
-    Otherwise `subprocess.run` kills it a quarter of a second later.
+    Ctrl-C reaches it by itself. A SIGTERM is for us alone, so it is passed on.
     """
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+
+    def end(number: int, _: "FrameType | None") -> None:
+        came.append(number)
+        if number == signal.SIGTERM:
+            process.terminate()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         if came:
             raise KeyboardInterrupt
 
@@ -192,6 +207,7 @@ def down(stack: Stack = "dev") -> None:
             raise typer.Exit(done.returncode)
     # A run that was killed may have left a control plane that no state knows of.
     delete(stack_folder(REPO, stack))
+    shutil.rmtree(_temporary(stack), ignore_errors=True)
 
 
 @app.command()

@@ -250,13 +250,18 @@ def test_a_second_run_leaves_the_first_one_alone(checkout: Checkout) -> None:
     checkout.bring("down", "lesson")
 
 
-def test_an_interrupted_up_ends_in_good_order(checkout: Checkout) -> None:
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_up_ends_in_good_order(checkout: Checkout, interrupt: signal.Signals) -> None:
     with up_that_has_begun(checkout) as process:
-        # As Ctrl-C does: all processes of the terminal get it.
-        os.killpg(process.pid, signal.SIGINT)
+        if interrupt == signal.SIGINT:
+            # As Ctrl-C does: all processes of the terminal get it.
+            os.killpg(process.pid, interrupt)
+        else:
+            # As whoever started it does.
+            os.kill(process.pid, interrupt)
         assert process.stdout is not None
         seen = process.stdout.read()
-    assert process.returncode not in {0, -signal.SIGINT}, seen
+    assert process.returncode not in {0, -interrupt}, seen
     assert "Traceback" not in seen
     locks = checkout.path / ".lab/state/.pulumi/locks"
     assert [file for file in locks.rglob("*.json") if file.is_file()] == []
