@@ -7,13 +7,15 @@ has heard of all of the inventory (`Trials.place`), and of the end of the pod an
 
 import contextlib
 import itertools
+import time
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from control_plane.kwokctl import ControlPlaneError
 from dra.finding import Verdict
-from lab.api import Api, Json, Mirror, RefusedError, item, part_of
+from lab.api import SILENCE_SECONDS, Api, Json, Mirror, RefusedError, item, name_of, part_of
 from lab.scratch import scratch_control_plane
 from lab.trial_objects import held, ready, settling, settling_claim, settling_pod, without_binding_conditions
 
@@ -125,15 +127,29 @@ class Trials:
         }
         for document in others:
             self.api.change(document, {"metadata": document["metadata"], "spec": document["spec"]})
+        deadline = time.monotonic() + SILENCE_SECONDS
         for attempt in itertools.count():
             claim = settling_claim(turn, attempt, sorted(tainting))
             tried = self._try(settling_pod(turn, attempt), [claim])
-            if any("seen" in device for device in tried.devices("c")):
+            if any("seen" in device for device in tried.devices("c")) or self._fails_all(tried):
                 break
+            if time.monotonic() > deadline:
+                said = f"; it says: {tried.message}" if tried.message else ""
+                raise ControlPlaneError(
+                    f"the scheduler has not taken in the inventory in {SILENCE_SECONDS} seconds{said}"
+                )
         # Nobody else can use this node, but the scheduler would count it in what it says of others.
         self.api.delete(node)
         del self._placed[item(node)]
         self._settled = True
+
+    def _fails_all(self, tried: Tried) -> bool:
+        """Tell whether a slice of this inventory fails every pod that has a claim, whatever else is known."""
+        return tried.verdict is Verdict.ERROR and any(
+            f" slice {name_of(placed)}:" in tried.message
+            for placed in self._placed.values()
+            if placed["kind"] == "ResourceSlice"
+        )
 
     def try_pod(self, pod: Mapping[str, Any], claims: Sequence[Mapping[str, Any]] = ()) -> Tried:
         """Ask the scheduler about a pod and remove it again, with its claims.
