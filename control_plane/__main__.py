@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from control_plane.incarnation import Incarnation, stack_folder
-from control_plane.kwokctl import REPO, ControlPlaneError, create, delete
+from control_plane.kwokctl import create, delete
+from control_plane.tools import REPO, ControlPlaneError
 
 
 def main() -> int:

@@ -4,39 +4,20 @@ import contextlib
 import fcntl
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
-from collections.abc import Callable, Generator, Mapping
-from pathlib import Path
+from collections.abc import Generator, Mapping
 
+from control_plane.configuration import configuration
 from control_plane.incarnation import CLUSTER, KUEUE, Incarnation, StackFolder, command_line
+from control_plane.tools import REPO, ControlPlaneError, environment, run, tool
 
-REPO = Path(__file__).resolve().parent.parent
 STAGES = REPO / "charts" / "kwok-stages" / "stages.yaml"
-KUBERNETES_VERSION = "v1.37.2"
 READY_WITHIN_SECONDS = 60
 DISK_MIB = 200
 """What a control plane may take of the disk: 63 MiB were measured for a small lab, 61 of them etcd's log."""
-GATES = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True}
-"""Off by default in 1.37: groups of pods that are scheduled together, and claims of such a group."""
-LOOK_EVERY_SECONDS = 0.5
 ATTEMPTS = 3
-
-_PORTS = (
-    "kubeApiserverPort",
-    "etcdPort",
-    "etcdPeerPort",
-    "kubeControllerManagerPort",
-    "kubeSchedulerPort",
-    "kwokControllerPort",
-)
-
-
-class ControlPlaneError(Exception):
-    """The control plane could not be made, started or removed; the text says why and what to do."""
 
 
 def create(
@@ -93,10 +74,10 @@ def _make(folder: StackFolder, gates: Mapping[str, bool]) -> None:
             folder.kwok.mkdir(parents=True, exist_ok=True)
             config = folder.kwok / "config.yaml"
             # JSON is YAML.
-            config.write_text(json.dumps(_configuration(gates)))
-            _run(
+            config.write_text(json.dumps(configuration(gates)))
+            run(
                 [
-                    *(str(_tool("kwokctl")), "--name", CLUSTER),
+                    *(str(tool("kwokctl")), "--name", CLUSTER),
                     *("create", "cluster", "--config", str(config), "--enable-crds", "Stage"),
                     *("--disable-qps-limits", "--wait", f"{READY_WITHIN_SECONDS}s", "--kubeconfig", ""),
                 ],
@@ -149,8 +130,8 @@ def _start_kueue(folder: StackFolder) -> None:
     kubeconfig = folder.cluster / "kubeconfig.yaml"
     with (folder.cluster / "logs" / f"{KUEUE}.log").open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 - our own tool, no shell
-            [str(_tool(KUEUE)), "--kubeconfig", str(kubeconfig)],
-            env=_environment(),
+            [str(tool(KUEUE)), "--kubeconfig", str(kubeconfig)],
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -173,107 +154,13 @@ def _remove(folder: StackFolder) -> None:
     shutil.rmtree(folder.kwok, ignore_errors=True)
 
 
-def _configuration(gates: Mapping[str, bool]) -> dict[str, object]:
-    return {
-        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-        "kind": "KwokctlConfiguration",
-        "options": {
-            "runtime": "binary",
-            "kubeVersion": KUBERNETES_VERSION,
-            # kwokctl's default is every interface, for etcd without TLS too.
-            "bindAddress": "127.0.0.1",
-            "kubeFeatureGates": ",".join(
-                f"{gate}={str(on).lower()}" for gate, on in (GATES | dict(gates)).items()
-            ),
-            "kubeRuntimeConfig": "scheduling.k8s.io/v1beta1=true",
-            **{f"{name}Binary": str(_tool(tool)) for name, tool in _BINARIES.items()},
-            **dict(zip(_PORTS, _free_ports(len(_PORTS)), strict=True)),
-        },
-        "componentsPatches": [
-            # The default reconciler wants an address that other hosts reach, which this one never has.
-            _patch("kube-apiserver", "endpoint-reconciler-type", "none"),
-            # What happened to a lab that is up since yesterday should still be told; the default is an hour.
-            _patch("kube-apiserver", "event-ttl", "720h"),
-            # One of each: an election only costs the old lease's time after a restart.
-            _patch("kube-scheduler", "leader-elect", "false"),
-            # A new kwok waits until the leases of one that was killed have run out: 200 seconds otherwise.
-            _patch("kwok-controller", "node-lease-duration-seconds", "15"),
-            _patch("kube-controller-manager", "leader-elect", "false"),
-        ],
-    }
-
-
-_BINARIES = {
-    "etcd": "etcd",
-    "kubeApiserver": "kube-apiserver",
-    "kubeControllerManager": "kube-controller-manager",
-    "kubeScheduler": "kube-scheduler",
-    "kwokController": "kwok",
-    "kubectl": "kubectl",
-}
-
-
-def _patch(component: str, key: str, value: str) -> dict[str, object]:
-    return {"name": component, "extraArgs": [{"key": key, "value": value}]}
-
-
-def _free_ports(count: int) -> list[int]:
-    """Return ports of 127.0.0.1 that nothing listens on, below those that outgoing connections get."""
-    ports: list[int] = []
-    for port in random.sample(range(20_000, 32_000), 2_000):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            ports.append(port)
-        if len(ports) == count:
-            return ports
-    raise ControlPlaneError(
-        f"fewer than {count} ports of 127.0.0.1 between 20000 and 32000 are free; free some"
-    )
-
-
-def _tool(name: str) -> Path:
-    tool = REPO / ".lab" / "bin" / name
-    if not tool.exists():
-        raise ControlPlaneError(f"{name} is not in .lab/bin; `make tools` finds or builds the lab's tools")
-    return tool
-
-
 def _kwokctl(folder: StackFolder, *arguments: str) -> None:
     # kwokctl reads ~/.kwok and merges into $KUBECONFIG unless told otherwise.
-    _run([str(_tool("kwokctl")), "--name", CLUSTER, *arguments], {"KWOK_WORKDIR": str(folder.kwok)})
+    run([str(tool("kwokctl")), "--name", CLUSTER, *arguments], {"KWOK_WORKDIR": str(folder.kwok)})
 
 
 def _kubectl(folder: StackFolder, *arguments: str) -> str:
-    return _run([str(_tool("kubectl")), *arguments], {"KUBECONFIG": str(folder.kubeconfig)})
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of the tools: what they start outlives a run of Pulumi, and its TMPDIR."""
-    path = os.pathsep.join([str(REPO / ".lab" / "bin"), os.environ.get("PATH", os.defpath)])
-    return {key: value for key, value in os.environ.items() if key != "TMPDIR"} | {"PATH": path}
-
-
-def _run(command: list[str], environment: dict[str, str], hopeless: Callable[[], str] = lambda: "") -> str:
-    """Run a tool and return what it wrote; end it as soon as `hopeless` says why it cannot succeed."""
-    with subprocess.Popen(  # noqa: S603 - our own tools, no shell
-        command,
-        env=_environment() | environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while True:
-            try:
-                written, errors = process.communicate(timeout=LOOK_EVERY_SECONDS)
-                break
-            except subprocess.TimeoutExpired:
-                if reason := hopeless():
-                    process.kill()
-                    raise ControlPlaneError(reason) from None
-    if process.returncode:
-        raise ControlPlaneError(f"{Path(command[0]).name} failed: {errors.strip()[-2000:]}")
-    return written
+    return run([str(tool("kubectl")), *arguments], {"KUBECONFIG": str(folder.kubeconfig)})
 
 
 def _dead(folder: StackFolder) -> str:
@@ -288,7 +175,7 @@ def _dead(folder: StackFolder) -> str:
 
 def _write_kubeconfig(folder: StackFolder) -> None:
     made = folder.cluster / "kubeconfig.yaml"
-    flat = _run([str(_tool("kubectl")), "config", "view", "--flatten", "--raw"], {"KUBECONFIG": str(made)})
+    flat = run([str(tool("kubectl")), "config", "view", "--flatten", "--raw"], {"KUBECONFIG": str(made)})
     with os.fdopen(os.open(folder.kubeconfig, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(flat)
 

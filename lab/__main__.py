@@ -79,7 +79,7 @@ def pulumi(
 
 
 def _temporary(stack: str) -> Path:
-    """Return the folder for pulumi's temporary files; the plugin kubernetes leaves kubeconfigs with the key."""
+    """Return the folder for pulumi's temporary files; the plugin kubernetes leaves kubeconfigs there."""
     return REPO / ".lab" / "tmp" / stack
 
 

@@ -17,7 +17,7 @@ import yaml
 from lightkube import KubeConfig
 from lightkube.config.client_adapter import Client, ConnectionParams
 
-from control_plane.kwokctl import ControlPlaneError
+from control_plane.tools import ControlPlaneError
 
 Json = dict[str, Any]
 _T = TypeVar("_T")

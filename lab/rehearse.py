@@ -33,7 +33,7 @@ def rehearse(
     """Ask a real API server and scheduler about the claims in YAML files; they come up and go away again."""
     if inventory and pool:
         raise typer.BadParameter("give one of --inventory and --pool: it is rehearsed on one cluster")
-    from control_plane.kwokctl import ControlPlaneError  # noqa: PLC0415 - the other commands start without it
+    from control_plane.tools import ControlPlaneError  # noqa: PLC0415 - the other commands start without it
     from dra.document import read_documents  # noqa: PLC0415 - as above
     from lab.rehearsed import InventoryError, rehearse_documents  # noqa: PLC0415 - as above
 

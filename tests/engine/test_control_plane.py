@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from control_plane import kwokctl
+from control_plane import configuration
 from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, stack_folder
-from control_plane.kwokctl import ControlPlaneError, create, delete
+from control_plane.kwokctl import create, delete
+from control_plane.tools import ControlPlaneError
 from tests.engine.checkout import REPO
 
 
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Generator[StackFolder]:
 def test_another_port_is_taken_when_one_was_lost(
     folder: StackFolder, monkeypatch: pytest.MonkeyPatch, port: int
 ) -> None:
-    free = kwokctl._free_ports  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - a port must be lost here
+    free = configuration._free_ports  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - a port must be lost here
     attempts: list[list[int]] = []
     with socket.socket() as stranger:
         stranger.bind(("127.0.0.1", 0))
@@ -53,7 +54,7 @@ def test_another_port_is_taken_when_one_was_lost(
             attempts.append(ports)
             return ports
 
-        monkeypatch.setattr(kwokctl, "_free_ports", first_time_a_taken_one)
+        monkeypatch.setattr(configuration, "_free_ports", first_time_a_taken_one)
         assert "client-key-data" in create(folder, WANTED)
     assert len(attempts) == 2
     assert set(folder.processes()) == set(COMPONENTS)
