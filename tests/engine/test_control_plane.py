@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from control_plane import configuration
-from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, stack_folder
+from control_plane.incarnation import COMPONENTS, Incarnation, StackFolder, command_line, stack_folder
 from control_plane.kwokctl import create, delete
 from control_plane.tools import ControlPlaneError
 from tests.engine.checkout import REPO
@@ -79,7 +80,12 @@ def test_pods_run_again_soon_after_a_killed_kwok(folder: StackFolder) -> None:
     kubectl(folder, "apply", "-f", "-", document={"apiVersion": "v1", "kind": "Node", **node})
     kubectl(folder, "wait", "--for=condition=Ready", "node/node", "--timeout=30s")
     kubectl(folder, "wait", "--for=create", "serviceaccount/default", "--timeout=30s")
-    os.kill(folder.processes()["kwok-controller"], signal.SIGKILL)
+    kwok = folder.processes()["kwok-controller"]
+    os.kill(kwok, signal.SIGKILL)
+    # It is there for a moment more, and would be taken for one that runs.
+    deadline = time.monotonic() + 10
+    while command_line(kwok):
+        assert time.monotonic() < deadline
     create(folder, Incarnation(identity="test", generation=1))
     kubectl(folder, "run", "pod", "--image=none")
     # Its predecessor's leases run for 15 seconds; KWOK's default are 200.
