@@ -43,7 +43,7 @@ class GpuPool(Model):
     product: str
     count: Annotated[int, Field(ge=1, le=MAX_DEVICES)]
     mechanism: Annotated[Mechanism, Field(strict=False)] = Mechanism.COUNTED
-    memory: Annotated[str | None, Field(pattern=r"^[1-9][0-9]*(Mi|Gi)$")] = None
+    memory: str | None = None
     numa_nodes: Annotated[int, Field(ge=1, le=64)] = 1
     nodes: Annotated[Sequence[str], Field(min_length=1)]
 
@@ -51,6 +51,13 @@ class GpuPool(Model):
     @classmethod
     def _name_is_a_label(cls, name: str) -> str:
         return _dns_label(name)
+
+    @field_validator("memory")
+    @classmethod
+    def _memory_is_a_quantity(cls, memory: str | None) -> str | None:
+        if memory is not None and not re.fullmatch(r"[1-9][0-9]*(Mi|Gi)", memory):
+            raise ValueError("it should be a whole number of Mi or Gi, such as 40Gi")
+        return memory
 
     @field_validator("nodes")
     @classmethod

@@ -83,7 +83,10 @@ def test_a_lesson_can_be_added_for_one_run(monkeypatch: pytest.MonkeyPatch) -> N
             {"pools": [{**POOL, "numaNodes": 3}]},
             ["lab:pools.0:", "4 GPUs do not share out evenly over 3 NUMA nodes."],
         ),
-        ({"pools": [{**POOL, "memory": "40G"}]}, ["lab:pools.0.memory:", "(Mi|Gi)", "'40G'"]),
+        (
+            {"pools": [{**POOL, "memory": "40G"}]},
+            ["lab:pools.0.memory:", "a whole number of Mi or Gi, such as 40Gi", "'40G'"],
+        ),
         ({"pools": [{**POOL, "mechanism": "both"}]}, ["lab:pools.0.mechanism:", "'claimed'", "'both'"]),
         ({"pools": [{**POOL, "nodes": NONE}]}, ["lab:pools.0.nodes:", "at least 1 item", "[]"]),
         ({"pools": [{**POOL, "nodes": ["N_1"]}]}, ["lab:pools.0.nodes:", "lower-case", "'N_1'"]),
