@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from control_plane.kwokctl import ControlPlaneError
+from control_plane.tools import ControlPlaneError
 from dra.finding import Verdict
 from lab.api import SILENCE_SECONDS, Api, Json, Mirror, RefusedError, item, name_of, part_of
 from lab.scratch import scratch_control_plane
