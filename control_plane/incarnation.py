@@ -84,13 +84,17 @@ class StackFolder:
                 ours[component] = pid
         return ours
 
+    @property
+    def begun(self) -> set[str]:
+        """The components that have to run: Kueue where it was begun, and all others."""
+        return {*COMPONENTS, *([KUEUE] if (self.cluster / "pids" / f"{KUEUE}.pid").exists() else [])}
+
     def desired(self) -> Incarnation:
         """Return the incarnation to ask for: the living one, its next generation, or a new one."""
         recorded = self.recorded()
         if recorded is None or not (self.cluster / "etcd").is_dir():
             return Incarnation(identity=uuid.uuid4().hex, generation=0)
-        begun = {*COMPONENTS, *([KUEUE] if (self.cluster / "pids" / f"{KUEUE}.pid").exists() else [])}
-        if set(self.processes()) == begun and self.kubeconfig.exists():
+        if set(self.processes()) == self.begun and self.kubeconfig.exists():
             return recorded
         return Incarnation(identity=recorded.identity, generation=recorded.generation + 1)
 

@@ -30,7 +30,8 @@ def create(
     """Make the control plane be this incarnation, and return its kubeconfig.
 
     A complete one that runs is left alone; one whose processes died is started on its data; anything else
-    (another incarnation, a half-made one) is removed and made anew. `queue`: Kueue runs beside it.
+    (another incarnation, a half-made one) is removed and made anew. `queue`: Kueue runs beside it, and
+    where it once did it goes on to: without it, what it has finalizers on could not be deleted.
 
     Raises:
         ControlPlaneError: It did not come up.
@@ -40,6 +41,8 @@ def create(
         _check_disk(folder)
         recorded = folder.recorded()
         if recorded is not None and recorded.identity == incarnation.identity:
+            # Asked before the start, which forgets the recorded id of one that died.
+            queue |= KUEUE in folder.begun
             _start(folder)
         else:
             _remove(folder)

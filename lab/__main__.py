@@ -157,6 +157,11 @@ def run(lesson: Lesson, stack: Stack = "dev") -> None:
     if was_interrupted(state):
         typer.echo(f"the last run on stack {stack} was interrupted; run `{_make_up(stack)}` first", err=True)
         raise typer.Exit(1)
+    folder = stack_folder(REPO, stack)
+    # Of a cluster that does not run, or whose Kueue does not, the lesson could not be deleted.
+    if embedded(json.loads(state)) and folder.desired() != folder.recorded():
+        typer.echo(f"the control plane of stack {stack} has died; run `{_make_up(stack)}` first", err=True)
+        raise typer.Exit(1)
     if before := below(json.loads(state), lesson):
         targets = [word for urn in before for word in ("--target", urn)]
         done = pulumi(stack, "destroy", "--yes", "--skip-preview", "--suppress-outputs", *targets)
@@ -174,6 +179,12 @@ def run(lesson: Lesson, stack: Stack = "dev") -> None:
 def _make_up(stack: str) -> str:
     """Return the command that brings a stack up."""
     return "make up" if stack == DEFAULT_STACK else f"STACK={stack} make up"
+
+
+def embedded(state: Mapping[str, Any]) -> bool:
+    """Return whether a stack's exported state has a control plane of the lab's own."""
+    resources = state["deployment"].get("resources", [])
+    return any(resource["urn"].endswith("::lab-control-plane") for resource in resources)
 
 
 def below(state: Mapping[str, Any], lesson: str) -> list[str]:

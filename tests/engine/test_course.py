@@ -1,11 +1,14 @@
 """Every lesson at once, on the real scheduler."""
 
 import json
+import os
+import signal
 from typing import Any
 
 import pytest
 
 from components.lessons.course import COURSE, OF_LAB4
+from control_plane.incarnation import KUEUE, stack_folder
 from tests.engine.checkout import Checkout
 
 pytestmark = pytest.mark.engine
@@ -42,6 +45,11 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
     assert again.returncode == 0, again.stdout + again.stderr
     assert "with a toleration" in again.stdout
 
+    # What Kueue has finalizers on goes only where Kueue runs.
+    os.kill(stack_folder(checkout.path, "dev").processes()[KUEUE], signal.SIGKILL)
+    refused = checkout.run(".venv/bin/python", "-m", "lab", "run", "queue", "--stack", "dev")
+    assert refused.returncode == 1
+    assert refused.stderr == "the control plane of stack dev has died; run `make up` first\n"
     config = checkout.path / "Pulumi.dev.yaml"
     config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [greedy, lab4]\n"))
     checkout.bring("up")
