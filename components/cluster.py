@@ -134,10 +134,13 @@ def _made_by_command(parent: Cluster) -> pulumi.ResourceOptions:
     )
 
 
+MADE_BY = ("control_plane/configuration.py", "control_plane/kwokctl.py", "charts/kwok-stages/stages.yaml")
+"""What tells one way to make the embedded cluster from another."""
+
+
 def _settings_hash() -> str:
-    """Return what tells one way to make the embedded cluster from another: its program and Stages."""
-    files = [REPO / "control_plane" / "kwokctl.py", REPO / "charts" / "kwok-stages" / "stages.yaml"]
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    made_by = b"\0".join((REPO / file).read_bytes() for file in MADE_BY)
+    return hashlib.sha256(made_by).hexdigest()[:16]
 
 
 def _existing_kubeconfig(path: str | None) -> str:

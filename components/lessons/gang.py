@@ -22,7 +22,7 @@ class Gang(Lesson):
     """Three pods on two GPUs, without a group and with one; a gang that fits; and a gang with one claim.
 
     Gangs are KEP-4671 (gate GenericWorkload), and claims of a PodGroup KEP-5729 (gate
-    DRAWorkloadResourceClaims). Both are beta and off in 1.37; control_plane/kwokctl.py turns them on.
+    DRAWorkloadResourceClaims). Both are beta and off in 1.37; control_plane/configuration.py turns them on.
     """
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -28,8 +28,8 @@ def _loop(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:  # pyright: ignor
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a checkout of its own for `components.cluster`, with nothing in .lab."""
-    for file in ("control_plane/kwokctl.py", "charts/kwok-stages/stages.yaml"):
-        (tmp_path / file).parent.mkdir(parents=True)
+    for file in cluster.MADE_BY:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, tmp_path / file)
     monkeypatch.setattr(cluster, "REPO", tmp_path)
     return tmp_path

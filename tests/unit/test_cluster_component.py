@@ -7,6 +7,7 @@ import pytest
 from recording import Recording, is_secret, record
 
 from components.cluster import (
+    MADE_BY,
     Cluster,
     ClusterArgs,
     ClusterKind,
@@ -81,7 +82,7 @@ def test_a_lost_cluster_is_another_cluster() -> None:
     assert first != second
 
 
-@pytest.mark.parametrize("file", ["control_plane/kwokctl.py", "charts/kwok-stages/stages.yaml"])
+@pytest.mark.parametrize("file", MADE_BY)
 def test_another_way_to_make_it_replaces_the_embedded_cluster(repo: Path, file: str) -> None:
     made(repo, "same", 0)
     before = recorded(kind=ClusterKind.EMBEDDED).one(COMMAND).inputs["triggers"]
