@@ -201,7 +201,8 @@ class Lesson(pulumi.ComponentResource):
                     "annotations": {"pulumi.com/waitFor": f"jsonpath={{.status.currentHealthy}}={count}"},
                 },
                 spec={"min_available": 0, "selector": {"match_labels": {"app": name}}},
-                opts=self._child(after, wait=f"{seconds}s"),
+                # Where those are made again, it waits again.
+                opts=self._child(after, replace_with=after, wait=f"{seconds}s"),
             )
         )
 
@@ -248,8 +249,18 @@ class Lesson(pulumi.ComponentResource):
             )
         )
 
-    def job(self, name: str, args: JobArgs, *, after: Sequence[pulumi.Resource] = ()) -> Job:
-        """Make a Job, whose pods have the label `app=<name>`."""
+    def job(
+        self,
+        name: str,
+        args: JobArgs,
+        *,
+        after: Sequence[pulumi.Resource] = (),
+        behind: Sequence[pulumi.Resource] = (),
+    ) -> Job:
+        """Make a Job, whose pods have the label `app=<name>`.
+
+        It comes after those that it is `behind`, and makes room where one of them has to be made again.
+        """
         # Kueue ends the suspension of a Job that it lets in, so that is not ours to set again.
         let_in = pulumi.ResourceOptions(ignore_changes=["spec.suspend"] if args.queue else [])
         metadata: ObjectMetaArgsDict = {
@@ -268,8 +279,8 @@ class Lesson(pulumi.ComponentResource):
                 spec=job_spec(self.lesson, name, args),
                 opts=pulumi.ResourceOptions.merge(
                     self._child(
-                        after,
-                        replace_with=args.pod.named,
+                        [*after, *behind],
+                        replace_with=[*args.pod.named, *behind],
                         wait=f"{args.wait_seconds}s" if args.until else "",
                     ),
                     let_in,

@@ -24,7 +24,13 @@ def counted_gpus(node: str, count: int) -> Mapping[str, Any]:
             "matchLabels": {"kubernetes.io/hostname": node},
             "matchExpressions": [
                 {"jq": {"key": ".status.phase", "operator": "In", "values": ["Running"]}},
-                {"jq": {"key": f'.status.allocatable["{GPU_RESOURCE}"]', "operator": "DoesNotExist"}},
+                {
+                    "jq": {
+                        "key": f'.status.allocatable["{GPU_RESOURCE}"]',
+                        "operator": "NotIn",
+                        "values": [str(count)],
+                    }
+                },
             ],
         },
         "steps": [

@@ -8,6 +8,7 @@ from pulumi_kubernetes.scheduling.v1 import PriorityClass
 from components.expectation import PodsFit
 from components.lesson import Lesson
 from components.lessons.requests import gpus
+from components.options import name_of
 from components.pods import PodArgs
 from dra.pool import GPU_RESOURCE
 
@@ -26,7 +27,8 @@ class Preemption(Lesson):
                 metadata={"name": URGENT},
                 value=1000,
                 description="for pods that may push others off a node",
-                opts=self._child(),
+                # A class's value is immutable, and a pod keeps the one that it was made with.
+                opts=self._child(replace_on=["value"]),
             )
         )
         counted = self.node("preemption-counted", counted=COUNT)
@@ -41,7 +43,7 @@ class Preemption(Lesson):
             usual = self.deployment(f"usual-{how}", COUNT, args)
             self.pod(
                 f"urgent-{how}",
-                replace(args, more={"priority_class_name": urgent.metadata.name}),
+                replace(args, more={"priority_class_name": name_of(urgent, URGENT)}),
                 after=[self.running(f"usual-{how}", COUNT, after=[usual])],
             )
         self.expectations = [

@@ -40,10 +40,10 @@ class Queue(Lesson):
         )
         stays = replace(ends, run_seconds=A_YEAR, until="")
         first = self.job("first", ends, after=[self._queues()])
-        second = self.job("second", stays, after=[first])
+        second = self.job("second", stays, behind=[first])
         # A wait at the Job itself would be one at every `up` after a refresh, for as long as it runs.
         running = self.running("second", GPUS, after=[second], seconds=60 + ends.run_seconds)
-        self.job("third", stays, after=[running])
+        self.job("third", stays, after=[running], behind=[first, second])
         self.expectations = [
             PodsFit(
                 step="the first Job", namespace=name, label="app=first", running=0, pending=0, finished=GPUS
