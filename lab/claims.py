@@ -107,6 +107,7 @@ def _as_seen(
         "reserved_for": sorted(one.name for one in reserved) if expectation.reserved_for else (),
         "consumed": _consumed(results) if expectation.consumed else {},
         "configured": _configured(allocation) if expectation.configured else (),
+        "otherwise": None,
     }
     return expectation.model_copy(update=seen)
 

@@ -401,6 +401,39 @@ def test_what_the_claims_come_to_is_up_to_the_pools(change: dict[str, Any], stat
     assert [one.state if isinstance(one, ClaimOutcome) else None, getattr(two, "state", None)] == states
 
 
+PAIR = {"count": 2, "nodes": ["n1"], "numa_nodes": 1}
+H100 = CLAIMED.model_copy(update=PAIR)
+ONE_H100 = H100.model_copy(update={"name": "one", "count": 1, "nodes": ["n2"]})
+APART = H100.model_copy(update={"name": "apart", "numa_nodes": 2, "nodes": ["n2"]})
+T4 = H100.model_copy(update={"name": "t4", "product": "NVIDIA T4", "nodes": ["n2"]})
+EITHER = (ClaimState.ALLOCATED, ClaimState.NO_MATCH)
+SURE = (ClaimState.ALLOCATED, None)
+
+
+@pytest.mark.parametrize(
+    ("pools", "one", "two"),
+    [
+        ([H100], EITHER, EITHER),
+        ([H100, ONE_H100], SURE, EITHER),
+        ([H100, APART], SURE, EITHER),
+        ([H100, T4], EITHER, SURE),
+        ([H100.model_copy(update={"count": 3})], SURE, SURE),
+        ([H100.model_copy(update={"nodes": ["n1", "n2"]})], SURE, SURE),
+        ([H100, *[T4.model_copy(update={"nodes": [f"t{i}" for i in range(200)]})]], EITHER, SURE),
+    ],
+    ids=["too few", "one more", "apart", "another product", "enough", "two nodes", "many nodes"],
+)
+def test_where_claims_want_the_same_devices_either_end_is_as_expected(
+    pools: list[GpuPool], one: tuple[ClaimState, ClaimState | None], two: tuple[ClaimState, ClaimState | None]
+) -> None:
+    args = Lab4ClaimsArgs(claims=Claims.CORRECTED, device_class=True, pools=pools)
+    first, _, second = part_b.expected("lab4", args)
+    assert isinstance(first, ClaimOutcome)
+    assert isinstance(second, ClaimOutcome)
+    assert (first.state, first.otherwise) == one
+    assert (second.state, second.otherwise) == two
+
+
 def test_components_give_what_the_lab_is_to_observe() -> None:
     made: list[Any] = []
 
