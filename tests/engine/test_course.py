@@ -86,6 +86,25 @@ def test_a_lesson_s_changed_claims_and_groups_are_replaced_with_their_pods(check
     checkout.bring("down")
 
 
+def test_changed_times_and_priorities_reach_lessons_that_are_up(checkout: Checkout) -> None:
+    """The first Job of the queue is made anew behind the others, and a PriorityClass's value is immutable."""
+    config = checkout.path / "Pulumi.dev.yaml"
+    config.write_text(
+        config.read_text().replace("config:\n", "config:\n  lab:lessons: [queue, preemption]\n")
+    )
+    checkout.bring("up")
+    config.write_text(config.read_text().replace("config:\n", "config:\n  lab:timeScale: 60\n"))
+    source = checkout.path / "components" / "lessons" / "preemption.py"
+    before = source.read_text()
+    assert "value=1000" in before
+    source.write_text(before.replace("value=1000", "value=2000"))
+    checkout.bring("up")
+    for verb in ("up", "refresh", "up"):
+        changed = summary(checkout, verb)
+        assert not set(changed) & set("+~-"), changed
+    checkout.bring("down")
+
+
 def test_an_unknown_lesson_is_one_sentence(checkout: Checkout) -> None:
     done = checkout.run(".venv/bin/python", "-m", "lab", "run", "nosuch", "--stack", "dev")
     assert done.returncode != 0
