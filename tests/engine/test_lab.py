@@ -239,9 +239,14 @@ def test_down_after_a_killed_up(checkout: Checkout) -> None:
 
 def test_a_second_run_leaves_the_first_one_alone(checkout: Checkout) -> None:
     with up_that_has_begun(checkout) as first:
-        for verb in ("up", "down"):
-            second = checkout.lab(verb, "lesson")
-            assert second.returncode == 1
+        # It must not end before the others have tried.
+        os.killpg(first.pid, signal.SIGSTOP)
+        try:
+            seconds = [checkout.lab(verb, "lesson") for verb in ("up", "down")]
+        finally:
+            os.killpg(first.pid, signal.SIGCONT)
+        for second in seconds:
+            assert second.returncode == 1, second.stdout + second.stderr
             assert "another run is at stack lesson" in second.stderr
         assert first.stdout is not None
         seen = first.stdout.read()
