@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +20,21 @@ def outcomes(checkout: Checkout) -> list[dict[str, Any]]:
     return json.loads(shown.stdout)["outcomes"]
 
 
-def summary(checkout: Checkout, verb: str) -> str:
-    """Run a verb of pulumi, and return what it says it changed."""
-    done = checkout.run("pulumi", verb, "--yes", "--skip-preview", "--stack", "dev")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.split("Resources:")[-1].split("Duration:")[0]
+def assert_nothing_changes(checkout: Checkout) -> None:
+    """See that neither another `up` nor a refresh changes anything, nor an `up` after that."""
+    for verb in ("up", "refresh", "up"):
+        done = checkout.run("pulumi", verb, "--yes", "--skip-preview", "--stack", "dev")
+        assert done.returncode == 0, done.stdout + done.stderr
+        changed = done.stdout.split("Resources:")[-1].split("Duration:")[0]
+        assert "unchanged" in changed
+        assert not set(changed) & set("+~-"), changed
+
+
+def select(checkout: Checkout, lessons: str) -> Path:
+    """Let stack dev have these lessons, and return its configuration."""
+    config = checkout.path / "Pulumi.dev.yaml"
+    config.write_text(config.read_text().replace("config:\n", f"config:\n  lab:lessons: [{lessons}]\n"))
+    return config
 
 
 def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(checkout: Checkout) -> None:
@@ -33,10 +44,7 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
     lessons = {outcome["lesson"] for outcome in first if "lesson" in outcome}
     assert lessons == set(COURSE) - set(OF_LAB4)
 
-    for verb in ("up", "refresh", "up"):
-        changed = summary(checkout, verb)
-        assert "unchanged" in changed
-        assert not set(changed) & set("+~-"), changed
+    assert_nothing_changes(checkout)
     assert [(o["step"], o["expected"]) for o in outcomes(checkout)] == [
         (o["step"], o["expected"]) for o in first
     ]
@@ -50,8 +58,7 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
     refused = checkout.run(".venv/bin/python", "-m", "lab", "run", "queue", "--stack", "dev")
     assert refused.returncode == 1
     assert refused.stderr == "the control plane of stack dev has died; run `make up` first\n"
-    config = checkout.path / "Pulumi.dev.yaml"
-    config.write_text(config.read_text().replace("config:\n", "config:\n  lab:lessons: [greedy, lab4]\n"))
+    select(checkout, "greedy, lab4")
     checkout.bring("up")
     left = checkout.kubectl(
         "get", "namespaces,nodes,resourceslices,devicetaintrules,priorityclasses,stages", "-o", "name"
@@ -64,9 +71,7 @@ def test_every_lesson_comes_out_as_expected_and_goes_without_leaving_anything(ch
 
 def test_a_lesson_s_changed_claims_and_groups_are_replaced_with_their_pods(checkout: Checkout) -> None:
     """The API server takes no other claim or group for a pod that is there: the preview asks it too."""
-    config = checkout.path / "Pulumi.dev.yaml"
-    lessons = "config:\n  lab:lessons: [template, gang, completion]\n"
-    config.write_text(config.read_text().replace("config:\n", lessons))
+    select(checkout, "template, gang, completion")
     checkout.bring("up")
 
     folder = checkout.path / "components" / "lessons"
@@ -80,18 +85,13 @@ def test_a_lesson_s_changed_claims_and_groups_are_replaced_with_their_pods(check
     preview = checkout.run("pulumi", "preview", "--stack", "dev")
     assert preview.returncode == 0, preview.stdout + preview.stderr
     checkout.bring("up")
-    for verb in ("up", "refresh", "up"):
-        changed = summary(checkout, verb)
-        assert not set(changed) & set("+~-"), changed
+    assert_nothing_changes(checkout)
     checkout.bring("down")
 
 
 def test_changed_times_and_priorities_reach_lessons_that_are_up(checkout: Checkout) -> None:
     """The first Job of the queue is made anew behind the others, and a PriorityClass's value is immutable."""
-    config = checkout.path / "Pulumi.dev.yaml"
-    config.write_text(
-        config.read_text().replace("config:\n", "config:\n  lab:lessons: [queue, preemption]\n")
-    )
+    config = select(checkout, "queue, preemption")
     checkout.bring("up")
     config.write_text(config.read_text().replace("config:\n", "config:\n  lab:timeScale: 60\n"))
     source = checkout.path / "components" / "lessons" / "preemption.py"
@@ -99,9 +99,7 @@ def test_changed_times_and_priorities_reach_lessons_that_are_up(checkout: Checko
     assert "value=1000" in before
     source.write_text(before.replace("value=1000", "value=2000"))
     checkout.bring("up")
-    for verb in ("up", "refresh", "up"):
-        changed = summary(checkout, verb)
-        assert not set(changed) & set("+~-"), changed
+    assert_nothing_changes(checkout)
     checkout.bring("down")
 
 
